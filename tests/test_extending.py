@@ -24,6 +24,9 @@ POINTS = """\
     [ahp.facts]
     acme = acme.facts
 
+    [ahp.models]
+    acme = acme.models:ACME
+
     [ahp.hosts]
     robo = acme.robo
 
@@ -90,6 +93,19 @@ FILES = {
 
         def run(argv, *, cwd=None, env=None, timeout=0.0, **more):
             return Result(3, ("not run here: " + " ".join(argv)).encode(), b"")
+        """,
+    "acme/models.py": """\
+        from ahp.runner.models.apis import Api
+        from ahp.runner.models.model import Answer
+
+        ACME = Api(model="acme.models:Model", address="http://127.0.0.1:9", key="ACME_KEY")
+
+        class Model:
+            def __init__(self, name, to, key, reply_format):
+                self.name, self.endpoint, self._key = name, to, key
+
+            def query(self, messages, *, max_tokens, timeout_s, want=None):
+                return Answer(f"{self.name} has the key {self._key}", usd=0.0)
         """,
     "acme/robo.py": """\
         def hook(arguments):
@@ -183,6 +199,16 @@ def test_a_package_adds_a_host(environment: Environment, project: Path) -> None:
     assert (asked.stdout, asked.returncode) == ("robo was asked: a b\n", 1)
     assert environment.ahp("install", "robo", cwd=project).stdout == "robo: in place\n"
     assert "robo" not in environment.ahp("uninstall", "robo", cwd=project).stdout  # it cannot be taken away
+
+
+def test_a_package_adds_an_interface_of_models(
+    environment: Environment, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACME_KEY", "k-1")
+    ran = environment.ahp("agent", "run", "--api", "acme", "--model", "tiny", "--no-plan", "what?", cwd=project)
+    assert (ran.stdout, ran.returncode) == ("tiny has the key k-1\n", 0), ran.stderr
+    unknown = environment.ahp("agent", "run", "--api", "other", "what?", cwd=project)
+    assert "'openai', 'anthropic', 'acme'" in unknown.stderr
 
 
 def test_a_package_adds_facts_and_a_pack_that_judge_commits(environment: Environment, project: Path) -> None:

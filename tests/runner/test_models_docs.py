@@ -10,6 +10,7 @@ import pytest
 
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models import exchange
+from ahp.runner.models.apis import APIS
 from ahp.runner.run.wants import definition
 from ahp.runner.tools.catalog import GROUP, standard_tools
 
@@ -42,6 +43,11 @@ def test_every_tool_is_told_with_its_kind_and_arguments() -> None:
         made[tool.name] = f"{tool.kind} | {', '.join(names)}"
     assert told == made
     assert f'entry-points."{GROUP}"' in TOOLS
+
+
+def test_every_interface_is_told_with_its_variables() -> None:
+    for name, api in APIS.items():
+        assert {f"`{one}`" for one in (name, api.key, api.base_url)} <= set(re.findall(r"`[^`\n]+`", MODELS)), name
 
 
 def test_every_reply_format_and_every_passing_failure_is_told() -> None:

@@ -10,6 +10,7 @@ import click
 from ahp.cli.groups import Group
 from ahp.cli.options import RUN, TEXT_OR_JSON
 from ahp.runner.commands import agent_history
+from ahp.runner.models import apis
 from ahp.system import jsontext
 from ahp.system.interrupt import Ended
 
@@ -41,7 +42,7 @@ _JOBS = click.option(
 )
 _API = click.option(
     "--api",
-    type=click.Choice(["openai", "anthropic"]),
+    type=click.Choice(apis.names()),
     help="What the server speaks. Default: AHP_MODEL_API, or as name and address tell.",
 )
 
@@ -76,7 +77,7 @@ def run(
 ) -> int:
     """Carry out TASK (or the task in the script). Exit code 0: done; 1: not done; 2: the gate could not judge.
 
-    The key of the model comes from AHP_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY or the keyring. With --format json
+    The key of the model comes from AHP_API_KEY, the variable of its company, or the keyring. With --format json
     standard output has a line for each event as it happens, the last one tells how the run ended.
     """
     from ahp.runner.config import load_config
@@ -185,12 +186,11 @@ for one in (agent_history.list_, agent_history.show, agent_history.replay):
 
 def _connected(config: "AgentConfig", model: str | None, base_url: str | None, api: str | None) -> "Model":
     from ahp.runner.models.connect import connect
-    from ahp.runner.tools.environment import KEY_VARIABLES
     from ahp.system import environ, secret_variables
 
     connected = connect(model, base_url, api, env=environ.current(), reply_format=config.reply_format)
     # From here on only the client has the key: tools of the run are processes of the same user.
-    secret_variables.forget(KEY_VARIABLES)
+    secret_variables.forget(apis.key_variables())
     return connected
 
 

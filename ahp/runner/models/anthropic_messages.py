@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ahp.runner.config import ReplyFormat
 from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.exchange import Exchange, arguments, count, texts, within_time
 from ahp.runner.models.model import Answer, FinishReason, ModelError, NativeCall, Want
@@ -19,7 +20,7 @@ _READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens
 class AnthropicModel:
     """One model of one server. Tools are always offered as such: the interface has them."""
 
-    def __init__(self, name: str, to: Endpoint, key: str | None = None) -> None:
+    def __init__(self, name: str, to: Endpoint, key: str | None = None, _: ReplyFormat = "auto") -> None:
         self.name = name
         self.endpoint = to
         self._exchange = Exchange(to, key, name)

@@ -5,10 +5,11 @@ from typing import Any
 
 from ahp.protocol.text import one_line
 from ahp.runner.config import ReplyFormat
-from ahp.runner.models.anthropic_messages import AnthropicModel
+from ahp.runner.models import apis
 from ahp.runner.models.endpoint import BASE_URL, MODEL, Endpoint, endpoint, key_of
 from ahp.runner.models.exchange import Exchange, sdk, within_time
-from ahp.runner.models.openai_chat import OpenAIModel
+from ahp.runner.models.model import Model
+from ahp.system import wings
 from ahp.system.errors import AhpError
 
 _LISTING_TIME = 20.0
@@ -21,7 +22,7 @@ def connect(
     *,
     env: Mapping[str, str],
     reply_format: ReplyFormat = "auto",
-) -> OpenAIModel | AnthropicModel:
+) -> Model:
     """The model of that name, else of AHP_MODEL, else the only one of the server whose address is given.
 
     Raises AhpError when it is not clear which one is meant, when the key or the package for it is missing.
@@ -30,13 +31,16 @@ def connect(
     to = endpoint(base_url, api, model, env)
     if not model and to.official:
         raise AhpError(f"which model? Name it with --model or {MODEL}, its server with --base-url or {BASE_URL}")
-    sdk(to.api)
+    known = apis.row(to.api)
+    if known.client:
+        sdk(known.client.partition(":")[0])
     key = key_of(to, env)
     if not model:
+        if not known.client:
+            raise AhpError(f"which model? Name it with --model or {MODEL}")
         model = _only_model(to, key)
-    if to.api == "anthropic":
-        return AnthropicModel(model, to, key)
-    return OpenAIModel(model, to, key, reply_format=reply_format)
+    made: Model = wings.load(known.model, "models")(model, to, key, reply_format)
+    return made
 
 
 def _only_model(to: Endpoint, key: str | None) -> str:

@@ -8,21 +8,14 @@ import ipaddress
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
 from urllib.parse import urlsplit
 
-from ahp.protocol.text import one_line
-from ahp.runner.tools.environment import KEY_VARIABLES
+from ahp.runner.models import apis
+from ahp.runner.models.apis import KEY
 from ahp.system.deadline import within
 from ahp.system.errors import AhpError
 
-Api = Literal["openai", "anthropic"]
-APIS: tuple[Api, ...] = get_args(Api)
-
-MODEL, BASE_URL, API, KEY = "AHP_MODEL", "AHP_BASE_URL", "AHP_MODEL_API", KEY_VARIABLES[0]
-_OWN_KEYS: dict[Api, str] = {"openai": KEY_VARIABLES[1], "anthropic": KEY_VARIABLES[2]}
-_OWN_ADDRESSES: dict[Api, str] = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
-_OFFICIAL: dict[Api, str] = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}
+MODEL, BASE_URL, API = "AHP_MODEL", "AHP_BASE_URL", "AHP_MODEL_API"
 _SERVICE = "ahp"  # in the keyring; the user name there is the host of the address
 _KEYRING_TIME = 30.0  # s; a keyring may ask the person
 
@@ -33,18 +26,18 @@ _log = logging.getLogger(__name__)
 class Endpoint:
     """The interface that a server speaks and its address, which never holds a key."""
 
-    api: Api
+    api: str
     base_url: str
 
     @property
     def official(self) -> bool:
         """Whether it is the address of the company that the interface is named after."""
-        return urlsplit(self.base_url).hostname == urlsplit(_OFFICIAL[self.api]).hostname
+        return _host(self.base_url) == _host(apis.row(self.api).address)
 
     @property
     def is_local(self) -> bool:
         """Whether it is on this machine: then no proxy of the environment is asked."""
-        host = urlsplit(self.base_url).hostname or ""
+        host = _host(self.base_url) or ""
         try:
             return ipaddress.ip_address(host).is_loopback
         except ValueError:
@@ -59,21 +52,27 @@ class Endpoint:
 def endpoint(base_url: str | None, api: str | None, model: str | None, env: Mapping[str, str]) -> Endpoint:
     """The endpoint that options and environment name.
 
-    Where neither says which interface the server speaks: Anthropic's for its own address and for models called
-    `claude…` without an address, else OpenAI's, which local servers speak. Raises AhpError for what is no address.
+    Where neither says which interface the server speaks: the one whose company has that address or, without one, such
+    models; else OpenAI's, which local servers speak. Raises AhpError for what is no address.
     """
     base_url, api = base_url or env.get(BASE_URL), api or env.get(API)
-    if not api:
-        host = urlsplit(base_url).hostname if base_url else None
-        claude = not base_url and (model or "").startswith("claude")
-        api = "anthropic" if claude or host == urlsplit(_OFFICIAL["anthropic"]).hostname else "openai"
-    for known in APIS:
-        if api == known:
-            return Endpoint(known, checked(base_url or env.get(_OWN_ADDRESSES[known]) or _OFFICIAL[known], known))
-    raise AhpError(f"{one_line(api)!r} is no interface that ahp speaks; one of {', '.join(APIS)}")
+    api = api or next((name for name in apis.names() if _meant(name, base_url, model or "")), next(iter(apis.APIS)))
+    known = apis.row(api)
+    return Endpoint(api, checked(base_url or env.get(known.base_url) or known.address, api))
 
 
-def checked(base_url: str, api: Api) -> str:
+def _meant(api: str, base_url: str | None, model: str) -> bool:
+    known = apis.row(api)
+    if base_url:
+        return _host(base_url) == _host(known.address)
+    return bool(known.prefix) and model.startswith(known.prefix)
+
+
+def _host(address: str) -> str | None:
+    return urlsplit(address).hostname
+
+
+def checked(base_url: str, api: str) -> str:
     """The address as it is used and written down. Raises AhpError for what is none, or what may hold a key."""
     try:
         parts = urlsplit(base_url.strip())
@@ -87,29 +86,27 @@ def checked(base_url: str, api: Api) -> str:
             "the address of the model may hold no user, password or query: it is written down with the run. "
             f"Put the key into {KEY}."
         )
-    path = parts.path.rstrip("/")
-    if api == "anthropic":
-        path = path.removesuffix("/v1")  # the SDK adds it
-    return f"{parts.scheme}://{parts.netloc}{path}"
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix(apis.row(api).adds)}"
 
 
 def key_of(to: Endpoint, env: Mapping[str, str]) -> str | None:
     """The key for an endpoint, from the environment or the keyring; None when there is none.
 
-    AHP_API_KEY goes to whatever address the person named. OPENAI_API_KEY and ANTHROPIC_API_KEY go only to the company's
-    own address or to the one that OPENAI_BASE_URL or ANTHROPIC_BASE_URL names beside them. In the keyring a key is
-    the password of the service `ahp` for the host: `keyring set ahp HOST`. Raises AhpError for the company's own
-    address without a key.
+    AHP_API_KEY goes to whatever address the person named. A company's own, such as OPENAI_API_KEY, goes only to the
+    company's address or to the one that OPENAI_BASE_URL and the like name beside it. In the keyring a key is the
+    password of the service `ahp` for the host: `keyring set ahp HOST`. Raises AhpError for the company's own address
+    without a key, where it wants one.
     """
+    known = apis.row(to.api)
     key = env.get(KEY)
-    theirs = env.get(_OWN_ADDRESSES[to.api])
+    theirs = env.get(known.base_url)
     if not key and (to.official or (theirs and checked(theirs, to.api) == to.base_url)):
-        key = env.get(_OWN_KEYS[to.api])
+        key = env.get(known.key)
     if not key and not to.is_local:
         key = _from_keyring(urlsplit(to.base_url).netloc)
-    if not key and to.official:
+    if not key and to.official and known.key:
         host = urlsplit(to.base_url).netloc
-        raise AhpError(f"no key for {to.base_url}: put it into {_OWN_KEYS[to.api]}, or run `keyring set ahp {host}`")
+        raise AhpError(f"no key for {to.base_url}: put it into {known.key}, or run `keyring set ahp {host}`")
     return key.strip() if key else None
 
 

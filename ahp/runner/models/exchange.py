@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from ahp.protocol.text import one_line
-from ahp.runner.models.endpoint import Api, Endpoint
+from ahp.runner.models import apis
+from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.model import ContextOverflow, ModelError
-from ahp.runner.tools.environment import KEY_VARIABLES
 from ahp.system import installed, jsontext
 from ahp.system.errors import AhpError, Timeout
 
@@ -46,8 +46,8 @@ class Refused(ModelError):
     """The server does not take the request in this form; another form may do."""
 
 
-def sdk(name: Api) -> Any:
-    """The official package of an interface. Raises AhpError with the command that installs it."""
+def sdk(name: str) -> Any:
+    """The official package of an interface, by its name. Raises AhpError with the command that installs it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -76,6 +76,8 @@ class Exchange:
         self.to = to
         self.key = key
         self.who = f"the model {one_line(model, 80)} at {to.base_url}"
+        self._api = apis.row(to.api)
+        self._package, _, self._client = self._api.client.partition(":")
         self._secrets = [key] if key and len(key) >= _SHORTEST_KEY else []
 
     def client(self, timeout_s: float) -> Any:
@@ -83,8 +85,7 @@ class Exchange:
 
         Raises ModelError for settings of the environment that it cannot use.
         """
-        package = sdk(self.to.api)
-        kind = {"openai": "AsyncOpenAI", "anthropic": "AsyncAnthropic"}[self.to.api]
+        package = sdk(self._package)
         try:
             http = package.DefaultAsyncHttpxClient(
                 follow_redirects=False,
@@ -94,7 +95,7 @@ class Exchange:
                 timeout=timeout_s,
                 event_hooks={"response": [self._stop_at_error]},
             )
-            return getattr(package, kind)(
+            return getattr(package, self._client)(
                 api_key=self.key or "none",
                 base_url=self.to.base_url,
                 max_retries=0,
@@ -106,7 +107,7 @@ class Exchange:
 
     async def body(self, send: Callable[..., Any], request: Mapping[str, Any]) -> Any:
         """The JSON value that a request is answered with. Raises ModelError, ContextOverflow, Refused."""
-        package = sdk(self.to.api)
+        package = sdk(self._package)
         try:
             async with send(**request) as response:
                 data = await _up_to(_LARGEST, response.iter_bytes())
@@ -175,8 +176,9 @@ class Exchange:
         shown = self.shown(said) or f"HTTP status {status}"
         if status in (401, 403):
             if not self.key:
-                return ModelError(f"{self.who} wants a key; put it into {KEY_VARIABLES[0]}: {shown}")
-            return ModelError(f"{self.who} refuses the key (of {', '.join(KEY_VARIABLES)} or the keyring): {shown}")
+                return ModelError(f"{self.who} wants a key; put it into {apis.KEY}: {shown}")
+            places = ", ".join(filter(None, (apis.KEY, self._api.key)))
+            return ModelError(f"{self.who} refuses the key (of {places} or the keyring): {shown}")
         if status == 413 or _OVERFLOW.search(said):
             return ContextOverflow(f"{self.who}: {shown}")
         if status == 404:
@@ -196,8 +198,8 @@ class Exchange:
     def _hint(self) -> str:
         """What may be wrong with an address where nobody is: its interface adds /v1 itself, or does not."""
         path = urlsplit(self.to.base_url).path.rstrip("/")
-        if self.to.api == "anthropic":
-            return "; its address ends before /v1" if path.endswith("/v1") else ""
+        if adds := self._api.adds:
+            return f"; its address ends before {adds}" if path.endswith(adds) else ""
         return "" if path else "; does its address end with /v1?"
 
     def _unreachable(self, error: BaseException) -> ModelError:

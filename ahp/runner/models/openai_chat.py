@@ -40,7 +40,7 @@ class OpenAIModel:
     tried again.
     """
 
-    def __init__(self, name: str, to: Endpoint, key: str | None = None, *, reply_format: ReplyFormat = "auto") -> None:
+    def __init__(self, name: str, to: Endpoint, key: str | None = None, reply_format: ReplyFormat = "auto") -> None:
         self.name = name
         self.endpoint = to
         self._exchange = Exchange(to, key, name)

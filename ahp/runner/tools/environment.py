@@ -5,12 +5,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ahp.runner.models import apis
 from ahp.system import environ
 from ahp.system.descendants import MARK
 
 AGENT = "ahp"  # the runner's own name among agents
 MARKER = "AHP_AGENT"
-KEY_VARIABLES = ("AHP_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 
 _lock = threading.Lock()
 _runs = 0
@@ -19,8 +19,8 @@ _former: dict[str, str | None] = {}
 
 def tool_environment(agent: str) -> dict[str, str]:
     """This process's environment for a program that a run of `agent` starts, without the keys of its model."""
-    env = environ.scrubbed(environ.current())
-    return {**{name: value for name, value in env.items() if name not in KEY_VARIABLES}, MARKER: agent}
+    env, keys = environ.scrubbed(environ.current()), apis.key_variables()
+    return {**{name: value for name, value in env.items() if name not in keys}, MARKER: agent}
 
 
 @contextmanager
