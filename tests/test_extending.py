@@ -24,6 +24,9 @@ POINTS = """\
     [ahp.facts]
     acme = acme.facts
 
+    [ahp.checks]
+    acme-check = acme.checks:find
+
     [ahp.models]
     acme = acme.models:ACME
 
@@ -93,6 +96,17 @@ FILES = {
 
         def run(argv, *, cwd=None, env=None, timeout=0.0, **more):
             return Result(3, ("not run here: " + " ".join(argv)).encode(), b"")
+        """,
+    "acme/checks.py": """\
+        from functools import partial
+
+        from ahp.runner.verification.check import Check
+        from ahp.runner.verification.outcomes import by_exit_code
+
+        def find(project, env):
+            read = partial(by_exit_code, what="acme's check", file="acme.txt")
+            argv = ("grep", "-q", "fine", "acme.txt")
+            return [Check("acme-check", "tests", ".", argv, read)] if project.has("acme.txt") else []
         """,
     "acme/models.py": """\
         from ahp.runner.models.apis import Api
@@ -199,6 +213,17 @@ def test_a_package_adds_a_host(environment: Environment, project: Path) -> None:
     assert (asked.stdout, asked.returncode) == ("robo was asked: a b\n", 1)
     assert environment.ahp("install", "robo", cwd=project).stdout == "robo: in place\n"
     assert "robo" not in environment.ahp("uninstall", "robo", cwd=project).stdout  # it cannot be taken away
+
+
+def test_a_package_adds_a_check(environment: Environment, project: Path) -> None:
+    (project / "acme.txt").write_text("fine\n")
+    assert "acme-check" in environment.ahp("verify", "--list", cwd=project).stdout
+    passed = environment.ahp("verify", "acme-check", cwd=project)
+    assert (passed.returncode, "acme's check passed" in passed.stdout) == (0, True), passed.stderr
+    (project / "acme.txt").write_text("broken\n")
+    failed = environment.ahp("verify", cwd=project)
+    assert (failed.returncode, "acme's check ended with 1" in failed.stdout) == (1, True), failed.stderr
+    assert "acme-check" in environment.ahp("verify", "other", cwd=project).stderr
 
 
 def test_a_package_adds_an_interface_of_models(

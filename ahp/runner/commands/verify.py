@@ -26,12 +26,13 @@ def command(what: tuple[str, ...], timeout: float, whole: bool, fresh: bool, lis
 
     Exit code 0: all of it passed; 1: something is wrong; 2: something could not be checked, or there is nothing.
     """
-    from ahp.runner.verification.detection import KINDS, NAMES
+    from ahp.runner.verification.detection import KINDS, names
     from ahp.system import environ, interrupt, jsontext
 
-    unknown = [name for name in what if name not in (*KINDS, *NAMES)]
+    known = [*KINDS, *names()]
+    unknown = [name for name in what if name not in known]
     if unknown:
-        raise click.UsageError(f"no check is called {one_line(unknown[0])}; there are {', '.join((*KINDS, *NAMES))}")
+        raise click.UsageError(f"no check is called {one_line(unknown[0])}; there are {', '.join(known)}")
     with interrupt.raised():
         verifier = _verifier(environ.current(), narrow=not whole, use_cache=not fresh)
         if listed:

@@ -1,29 +1,51 @@
-"""Which checks a project has: by its manifests and the names of its files."""
+"""Which checks a project has: one table of their names and of what finds them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ahp.runner.verification import compiled_checks, node_checks, python_checks
 from ahp.runner.verification.check import Check
 from ahp.runner.verification.project import Project
+from ahp.system import wings
+from ahp.system.errors import AhpError
 
 KINDS = ("tests", "lint")
-NAMES = (
-    *("pytest", "unittest", "ruff", "vitest", "jest", "npm-test", "eslint"),
-    *("go-test", "cargo-test", "make-test"),
-)
+
+Finder = Callable[[Project, Mapping[str, str]], list[Check]]
+"""Finds checks of a project, whose programs get these variables. Each is called like a row with this finder."""
+
+CHECKS: dict[str, Finder] = {
+    "pytest": python_checks.tests,
+    "unittest": python_checks.tests,
+    "ruff": python_checks.ruff,
+    "vitest": node_checks.tests,
+    "jest": node_checks.tests,
+    "npm-test": node_checks.tests,
+    "eslint": node_checks.eslint,
+    "go-test": compiled_checks.go_checks,
+    "cargo-test": compiled_checks.rust_checks,
+}
+# Only where nothing else tells how the project is tested: as a rule a makefile calls the same tools.
+LAST: dict[str, Finder] = {"make-test": compiled_checks.make_checks}
+
+
+def names() -> list[str]:
+    """What checks are called, those of installed packages among them."""
+    return list(dict.fromkeys([*CHECKS, *LAST, *wings.added("checks")]))
 
 
 def find_checks(project: Project, env: Mapping[str, str]) -> list[Check]:
-    """The checks of every part of a project, linters first, since they are fast.
-
-    A makefile counts only where nothing else tells how the project is tested: as a rule it calls the same tools.
-    """
-    found = [
-        *python_checks.checks(project, env),
-        *node_checks.checks(project, env),
-        *compiled_checks.go_checks(project, env),
-        *compiled_checks.rust_checks(project, env),
-    ]
+    """The checks of every part of a project, linters first, since they are fast. Raises AhpError."""
+    added = {name: place for name, place in wings.added("checks").items() if name not in CHECKS and name not in LAST}
+    found = _found(CHECKS, project, env)
+    found += _found({name: wings.load(place, "checks") for name, place in added.items()}, project, env)
     if not any(check.kind == "tests" for check in found):
-        found += compiled_checks.make_checks(project, env)
+        found += _found(LAST, project, env)
     return sorted(found, key=lambda check: (check.kind != "lint", check.directory != ".", check.directory))
+
+
+def _found(table: Mapping[str, Finder], project: Project, env: Mapping[str, str]) -> list[Check]:
+    found = [check for finder in dict.fromkeys(table.values()) for check in finder(project, env)]
+    for check in found:
+        if check.name not in table:
+            raise AhpError(f"a check is called {check.name}, and no row of ahp.checks has that name")
+    return found

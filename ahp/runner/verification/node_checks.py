@@ -35,13 +35,11 @@ _REPORTERS = (
 _PLUGIN = Path(__file__).with_name("node_outcomes.cjs")
 
 
-def checks(project: Project, env: Mapping[str, str]) -> list[Check]:
-    """The checks of every Node project in `project`."""
-    found: list[Check] = []
-    folders = [folder for folder in project.folders_with("package.json") if _tests(project, folder) is not None]
-    for folder in tops(folders):
-        found += filter(None, [_test_check(project, folder, env)])
-    return [*found, *_eslint(project, env)]
+def tests(project: Project, env: Mapping[str, str]) -> list[Check]:
+    """The tests of every Node project in `project`."""
+    tools_of = {folder: _tested_by(project, folder) for folder in project.folders_with("package.json")}
+    folders = tops([folder for folder, tool in tools_of.items() if tool is not None])
+    return [_test_check(project, folder, tools_of[folder] or "", env) for folder in folders]
 
 
 def manifest(project: Project, folder: str) -> dict[str, Any]:
@@ -53,7 +51,7 @@ def manifest(project: Project, folder: str) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def _tests(project: Project, folder: str) -> str | None:
+def _tested_by(project: Project, folder: str) -> str | None:
     """How a package is tested: "vitest", "jest", "npm-test"; None when it is not."""
     known = manifest(project, folder)
     script = _script(known)
@@ -75,11 +73,9 @@ def _mapping(known: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _test_check(project: Project, folder: str, env: Mapping[str, str]) -> Check | None:
-    kind = _tests(project, folder)
+def _test_check(project: Project, folder: str, kind: str, env: Mapping[str, str]) -> Check:
     if kind == "npm-test":
         return _npm_test(project, folder, env)
-    assert kind is not None
     program = tools.node_tool(project, folder, kind)
     if program is None:
         return Check(kind, "tests", folder, missing=f"{kind} is not installed", suggestion=_install(project, folder))
@@ -219,7 +215,7 @@ def _place(file: str, location: Any, name: str, said: str, ran: Ran) -> Verifica
     return detail(outcomes.relative(file, ran), line if isinstance(line, int) else None, f"{name}: {first}", said)
 
 
-def _eslint(project: Project, env: Mapping[str, str]) -> list[Check]:
+def eslint(project: Project, env: Mapping[str, str]) -> list[Check]:
     folders = set(project.folders_where(_ESLINT_FILE.match))
     folders |= {one for one in project.folders_with("package.json") if "eslintConfig" in manifest(project, one)}
     found = []

@@ -27,12 +27,8 @@ _RUFF_FILES = ("ruff.toml", ".ruff.toml")
 _UNITTEST = str(Path(__file__).with_name("unittest_report.py"))
 
 
-def checks(project: Project, env: Mapping[str, str]) -> list[Check]:
-    """The checks of every Python project in `project`."""
-    return [*_tests(project, env), *_ruff(project, env)]
-
-
-def _tests(project: Project, env: Mapping[str, str]) -> list[Check]:
+def tests(project: Project, env: Mapping[str, str]) -> list[Check]:
+    """The tests of every Python project in `project`, by pytest or unittest."""
     folders = project.folders_with(*_MANIFESTS)
     folders = folders if "." in folders else [".", *folders]
     found: list[Check] = []
@@ -123,7 +119,7 @@ def _read_unittest(ran: Ran) -> VerificationResult:
     return outcomes.less(found, (), left_out)
 
 
-def _ruff(project: Project, env: Mapping[str, str]) -> list[Check]:
+def ruff(project: Project, env: Mapping[str, str]) -> list[Check]:
     folders = set(project.folders_with(*_RUFF_FILES))
     folders |= {
         folder

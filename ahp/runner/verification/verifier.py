@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from ahp.runner.verification.detection import NAMES
+from ahp.runner.verification import detection
 from ahp.runner.verification.project_verifier import ProjectVerifier
 from ahp.runner.verification.result import VerificationResult
 from ahp.runner.words.excerpt import failure
@@ -11,7 +11,6 @@ from ahp.system.errors import AhpError
 from ahp.system.interrupt import Ended
 
 NOT_ASKED = VerificationResult("no_tests", "nothing to verify")
-BUILT_IN = {"run_" + name.replace("-", "_"): name for name in NAMES}
 
 
 class Verifier(Protocol):
@@ -45,7 +44,7 @@ class Verification:
 
     def has_in_auto(self, policy: str) -> bool:
         """Whether `auto` makes the checks of this policy, too."""
-        return policy in BUILT_IN and policy not in self._verifiers
+        return policy in _built_in() and policy not in self._verifiers
 
     def run(self, policy: str, timeout_s: float, *, wrote: Callable[[], bool], since: str = "") -> VerificationResult:
         """Verifies as `policy` says, in at most `timeout_s`. `since` is the commit at which the run began, if any."""
@@ -62,9 +61,9 @@ class Verification:
             if policy in self._verifiers:
                 return self._own(policy, timeout_s)
             if policy != "auto":
-                if policy not in BUILT_IN:
+                if policy not in (built_in := _built_in()):
                     return VerificationResult("crash", f"there is no verifier {policy!r}")
-                only = [BUILT_IN[policy]]
+                only = [built_in[policy]]
             verifier = ProjectVerifier(self._root, self._env(), since=since, variables=self._variables)
             return verifier.verify(timeout_s, only)
         except AhpError as error:
@@ -78,3 +77,8 @@ class Verification:
             raise
         except SystemExit as error:
             return VerificationResult("crash", f"the verifier {policy} ended with {failure(error)}")
+
+
+def _built_in() -> dict[str, str]:
+    """Verification policies that make one check, `run_pytest` and the like, with its name."""
+    return {"run_" + name.replace("-", "_"): name for name in detection.names()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -10,11 +11,13 @@ from typing import Any
 
 import pytest
 
-from ahp.runner.verification.detection import KINDS, NAMES
+from ahp.runner.verification import detection, python_checks
 from ahp.runner.verification.project import Project
 from ahp.runner.verification.tools import interpreter
+from ahp.system.errors import AhpError
 from tests.runner.verification.projects import checks, program, write
 
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "verification.md"
 VITEST = json.dumps({"devDependencies": {"vitest": "3"}, "scripts": {"test": "vitest"}})
 PYTHON = "def test_a(): pass\n"
 UNITTEST = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n"
@@ -83,11 +86,25 @@ def test_a_project_in_a_folder_of_a_repository_is_looked_at_alone(repo: Any) -> 
     assert Project(str(repo.root / "lib")).changed == {"test_new.py"}
 
 
-def test_linters_come_first_and_every_check_has_a_known_name(tmp_path: Path) -> None:
+def test_linters_come_first_and_tests_behind_them(tmp_path: Path) -> None:
     write(tmp_path, **{"test_a.py": PYTHON, "ruff.toml": "", "web/package.json": VITEST, "web/eslint.config.js": ""})
     found = list(checks(tmp_path).values())
     assert [one.kind for one in found] == ["lint", "lint", "tests", "tests"]
-    assert {one.name for one in found} <= set(NAMES) and {one.kind for one in found} == set(KINDS)
+    assert {one.kind for one in found} == set(detection.KINDS)
+
+
+def test_a_check_that_no_row_names_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, **{"ruff.toml": ""})
+    monkeypatch.delitem(detection.CHECKS, "ruff")
+    monkeypatch.setitem(detection.CHECKS, "ruffle", python_checks.ruff)
+    with pytest.raises(AhpError, match="a check is called ruff, and no row"):
+        checks(tmp_path)
+
+
+def test_the_page_lists_every_check() -> None:
+    [table] = re.findall(r"\| check \| where \|.*?\n\n", PAGE.read_text("utf-8"), re.DOTALL)
+    first = [row.split("|")[1] for row in table.splitlines()[2:] if row]
+    assert sorted(re.findall(r"`([\w-]+)`", " ".join(first))) == sorted(detection.names())
 
 
 def test_the_project_s_own_interpreter_is_taken(tmp_path: Path) -> None:
