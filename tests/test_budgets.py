@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from ahp.cli.main import run
 from tests.conftest import Repo
-from tests.entered import Traced
+from tests.entered import PACKAGE, Traced
 
 pytestmark = pytest.mark.no_cover  # what it runs, runs in processes of its own
 
@@ -21,7 +23,44 @@ rules:
   leave: {at: pre-tool-use, block: "tool.name == 'shell' and 'leave' in tool.command"}
 """
 # Files of ahp entered by each event.
-QUIET_COMMIT, REFUSED_COMMIT, QUIET_CALL, CI, RUNNER_STEP = 40, 60, 60, 110, 60
+QUIET_COMMIT, REFUSED_COMMIT, QUIET_CALL, CI, RUN, RUNNER_STEP = 40, 60, 60, 110, 150, 86
+
+SCRIPT = {
+    "task": "the task",
+    "answers": [
+        json.dumps({"title": "goal", "steps": [{"id": "a", "description": "look"}]}),
+        '{"tool": "look", "args": {}}',
+        '{"control": "step_done"}',
+        "It is seen.",
+    ],
+    "tools": [{"name": "look", "kind": "read", "results": ["seen"]}],
+}
+# Prints the files that are entered between the events that begin and end a plan step.
+STEP = """\
+import sys, threading
+from ahp.runner.gating.gate_adapter import RepositoryGate
+from ahp.runner.run.agent import Agent
+from ahp.runner.run.events import EventLog
+from ahp.runner.scripted import load_script
+
+files = set()
+
+def seen(frame, event, argument):
+    if event == "call" and frame.f_code.co_flags & 1:
+        files.add(frame.f_code.co_filename)
+
+def heard(event):
+    if event["event"] in ("plan_step_start", "plan_step_end"):
+        tracer = seen if event["event"] == "plan_step_start" else None
+        threading.setprofile(tracer)
+        sys.setprofile(tracer)
+
+script = load_script("script.json")
+log = EventLog("run/events.jsonl", (heard,))
+turn = Agent(script.model(), script.toolbox(), gate=RepositoryGate(".", session="s"), events=log).run("the task")
+assert turn.ok, turn
+print(*sorted(files), sep="\\n")
+"""
 
 
 @pytest.fixture
@@ -88,3 +127,27 @@ def test_judging_a_commit_in_ci_enters_few_files(judged: Repo, traced: Traced) -
     done = cli.ahp("ci", "--from", "main", "--to", "topic", "--target", "main", cwd=judged.root)
     assert done.returncode == 0, done.stderr
     within(cli, CI)
+
+
+@pytest.fixture
+def scripted(repo: Repo) -> Repo:
+    repo.commit("first", **{".ahp/hooks.yaml": POLICY, "script.json": json.dumps(SCRIPT)})
+    return repo
+
+
+def test_a_run_of_the_agent_enters_few_files_and_none_of_parallel_steps(scripted: Repo, traced: Traced) -> None:
+    cli = Traced(traced.python.parent, isolated=False)
+    done = cli.ahp("agent", "run", "--script", "script.json", cwd=scripted.root)
+    assert (done.returncode, done.stdout) == (0, "It is seen.\n"), done.stderr
+    files = cli.files()
+    assert "runner/run/planned.py" in files
+    assert [one for one in files if one.startswith("runner/parallel/") or "issue_gates" in one] == []
+    assert len(files) <= RUN, f"{len(files)} files, more than {RUN}: {' '.join(files)}"
+
+
+def test_a_plan_step_enters_few_files(scripted: Repo) -> None:
+    done = subprocess.run([sys.executable, "-c", STEP], cwd=scripted.root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    files = [one.removeprefix(f"{PACKAGE}/") for one in done.stdout.splitlines() if one.startswith(f"{PACKAGE}/")]
+    assert "runner/run/step_work.py" in files
+    assert len(files) <= RUNNER_STEP, f"{len(files)} files, more than {RUNNER_STEP}: {' '.join(files)}"

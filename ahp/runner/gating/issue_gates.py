@@ -12,12 +12,12 @@ Move = Callable[[str, str], None]
 
 
 class IssueGates:
-    """Starts, submits and closes `issue` (None: nothing happens); `move(issue, verb)` does it, when given.
+    """Starts, submits and closes `issue`; `move(issue, verb)` does it, when given.
 
     What is in `done` was done before.
     """
 
-    def __init__(self, session: Session, issue: str | None, move: Move | None, done: Iterable[str] = ()) -> None:
+    def __init__(self, session: Session, issue: str, move: Move | None, done: Iterable[str] = ()) -> None:
         self._session = session
         self._issue = issue
         self._move = move
@@ -43,7 +43,7 @@ class IssueGates:
 
     def _pass(self, verb: str, *, final: bool) -> str | None:
         """One move between its gates. Raises Stop when the gate cannot judge or the move fails."""
-        if self._issue is None or verb in self._done:
+        if verb in self._done:
             return None
         desk = self._session.desk
         verdict = desk.judge(f"pre-issue-{verb}", f"issue {verb}", final=final)

@@ -5,6 +5,7 @@ import os
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from ahp.runner.config import AgentConfig
 from ahp.runner.context.retriever import Retriever
@@ -16,7 +17,6 @@ from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.gating.task_gates import TaskGates
 from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.model import Model
-from ahp.runner.parallel.scheduler import ParallelSteps
 from ahp.runner.run import prompts
 from ahp.runner.run.direct import DirectWork
 from ahp.runner.run.events import VERSION, EventLog
@@ -38,6 +38,9 @@ from ahp.runner.words.plan import Plan
 from ahp.system import interrupt
 from ahp.system.descendants import MARK, Descendants
 from ahp.system.errors import AhpError
+
+if TYPE_CHECKING:
+    from ahp.runner.parallel.scheduler import ParallelSteps
 
 _log = logging.getLogger(__name__)
 _REMOVED = "The events of this run were removed while it went on: it can be neither shown nor resumed."
@@ -204,26 +207,27 @@ class _Run:
             agent.model, config, self._events, self._desk, tools, system, frames, wants, retriever, past
         )
         self._task = TaskGates(self._session)
-        self._issue = IssueGates(self._session, agent.issue, agent.move, past.moved if past else ())
+        moved = past.moved if past else ()
+        self._issue = IssueGates(self._session, agent.issue, agent.move, moved) if agent.issue is not None else None
         self._verification = Verification(agent.verifiers, agent.root, self._env, config.verification_variables)
         self._verification_notes = VerificationNotes()
         self._replans = Breaker(config.max_replans, past.replans if past else 0)
-        self._parallel = ParallelSteps(
-            self._session,
-            self._states,
-            self._events,
-            agent.root,
-            self._env,
-            self._replans,
-            config.jobs,
-            past,
-        )
+        self._parallel = self._beside(agent.root, config.jobs)
         self._work: PlannedWork | DirectWork = DirectWork(self._session, self._states)
         if config.enable_planning:
             policies = self._verification.policies
             self._work = PlannedWork(
                 self._session, self._events, self._states, policies, self._replans, self._recover, self._parallel
             )
+
+    def _beside(self, root: str, jobs: int) -> "ParallelSteps | None":
+        """What carries out steps side by side; None where none may, and none was begun so."""
+        past = self._past
+        if jobs < 2 and not (past and past.folders):
+            return None
+        from ahp.runner.parallel.scheduler import ParallelSteps
+
+        return ParallelSteps(self._session, self._states, self._events, root, self._env, self._replans, jobs, past)
 
     def _env(self) -> dict[str, str]:
         """What programs get; with this run's own mark, as other runs of this process may have set theirs since."""
@@ -259,7 +263,8 @@ class _Run:
     def _end(self, turn: AgentTurn) -> AgentTurn:
         """Leaves nothing running and nothing unanswered, whatever ended the run; the last event says how it ended."""
         self._session.close()
-        self._parallel.close()
+        if self._parallel is not None:
+            self._parallel.close()
         self._session.tools.look()
         self._desk.next_call()  # what nobody will answer any more
         turn = self._with_figures(turn)
@@ -278,7 +283,8 @@ class _Run:
     def _through(self, task: str) -> str:
         self._session.tools.look()
         self._task.begin()
-        self._issue.start()
+        if self._issue is not None:
+            self._issue.start()
         if self._past is None:
             self._work.begin(task)
         else:
@@ -296,7 +302,7 @@ class _Run:
                 # The answer first: an issue that is closed is not worked on any more.
                 answer = self._work.answer()
                 self._desk.next_call()  # a note that the model has answered past
-                problem, reason = self._issue.finish(final=last), "GATE_BLOCKED"
+                problem = self._issue.finish(final=last) if self._issue is not None else None
                 if problem is None:
                     return answer
             self._recover(problem, reason)
@@ -342,7 +348,7 @@ class _Run:
             verification=self._verification.result,
             notes=[
                 *self._desk.take_notes(),
-                *self._parallel.notes,
+                *(self._parallel.notes if self._parallel is not None else ()),
                 *self._verification_notes.notes,
                 *self._changed_meanwhile(),
                 *([_REMOVED] if self._events.removed else []),

@@ -1,9 +1,9 @@
 """Work by a plan: the manager plans, the worker carries out step after step (seed 004 §2.2)."""
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from ahp.facts.policy import AGENT_FILE
-from ahp.runner.parallel.scheduler import ParallelSteps
 from ahp.runner.run import prompts
 from ahp.runner.run.events import EventLog
 from ahp.runner.run.final_answer import final_answer
@@ -18,13 +18,16 @@ from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, block_
 from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
 from ahp.runner.words.replies import Act
 
+if TYPE_CHECKING:
+    from ahp.runner.parallel.scheduler import ParallelSteps
+
 _ATTEMPTS = 2  # a plan and one retry (seed 004 §5.1)
 
 
 class PlannedWork:
     """A task worked on by a plan. `recover(problem, stop_reason)` leads to `mend` or raises Stop.
 
-    Steps that may run side by side are carried out by `parallel`.
+    Steps that may run side by side are carried out by `parallel`, where that is given.
     """
 
     def __init__(
@@ -35,7 +38,7 @@ class PlannedWork:
         policies: Iterable[str],
         replans: Breaker,
         recover: Callable[[str, str], None],
-        parallel: ParallelSteps,
+        parallel: "ParallelSteps | None" = None,
     ) -> None:
         self.plan: Plan | None = None
         self._session = session
@@ -109,7 +112,7 @@ class PlannedWork:
             if not ready:
                 break
             open_step = next((step for step in ready if step.id == self._open_step), None)
-            if open_step is None and self._parallel.wanted(ready):
+            if open_step is None and self._parallel is not None and self._parallel.wanted(ready):
                 problem, self._problem = self._problem, None
                 problem, asked = self._parallel.carry_out(self.plan, self._opening, self._calls_made, problem)
             else:
@@ -200,7 +203,8 @@ class PlannedWork:
         assert self.plan is not None
         found = findings(self._session.events.seen)
         head = prompts.step(self._task, self.plan, step, self._left_out, found, beside=beside)
-        known = [*self._parallel.why_again(step.id), *prompts.known(self.plan, step, found, self._session.frames)]
+        again = self._parallel.why_again(step.id) if self._parallel is not None else []
+        known = [*again, *prompts.known(self.plan, step, found, self._session.frames)]
         return head, known, [step.description, self._task]
 
     def _all_done(self) -> None:
