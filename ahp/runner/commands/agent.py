@@ -141,7 +141,7 @@ def resume(
     judged anew.
     """
     from ahp.runner.config import load_config
-    from ahp.runner.gating.ticket_moves import check_branch
+    from ahp.runner.gating.issue_gates import check_branch
     from ahp.runner.run import runs
     from ahp.runner.run.events import EventLog
     from ahp.runner.run.restored_run import RestoredRun
@@ -213,7 +213,7 @@ def _agent(
 ) -> "Agent":
     """The agent of one run; its gate knows it as one session, however often it is resumed."""
     from ahp.runner.gating.gate_adapter import RepositoryGate
-    from ahp.runner.gating.ticket_moves import ticket_moves
+    from ahp.runner.gating.issue_gates import ticket_moves
     from ahp.runner.run.agent import Agent
 
     gate = RepositoryGate(root, session=run_id)

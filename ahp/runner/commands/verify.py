@@ -42,7 +42,7 @@ def command(what: tuple[str, ...], timeout: float, whole: bool, fresh: bool, lis
     if form == "text":
         _print(result)
     else:
-        from ahp.runner.verification.sarif import as_sarif
+        from ahp.runner.verification.result import as_sarif
 
         click.echo(jsontext.encode(as_sarif(result) if form == "sarif" else result.as_json()))
     return 0 if result.ok else 1 if result.red else 2

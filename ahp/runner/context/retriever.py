@@ -1,11 +1,10 @@
 """What a model should have seen before it begins: retrieved from the project, read through the gate (seed 003 §5)."""
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from ahp.runner.context.fusion import Fused, fuse
-from ahp.runner.context.names import names
 from ahp.runner.context.search import SECONDS, Hits, search
 from ahp.runner.run.events import Event
 from ahp.system import environ, files, git
@@ -43,6 +42,67 @@ class Retrieved:
     passages: list[Passage]
     refused: list[str]
     brief: str = ""
+
+
+_K = 60  # of the paper: how little the first places of one ranking outweigh the agreement of several
+
+
+@dataclass
+class Fused:
+    """One file with its `score`, and the rankings that name it, best first."""
+
+    path: str
+    score: float = 0.0
+    why: list[str] = field(default_factory=list)
+
+
+def fuse(rankings: Mapping[str, Sequence[str]]) -> list[Fused]:
+    """The paths of all rankings by the sum of 1 / (60 + rank), rank from 1.
+
+    Of equal ones the better placed goes first, then what an earlier ranking names.
+    """
+    fused: dict[str, Fused] = {}
+    places = [(rank, why, path) for why, paths in rankings.items() for rank, path in enumerate(paths, start=1)]
+    for rank, why, path in sorted(places, key=lambda place: place[0]):
+        one = fused.setdefault(path, Fused(path))
+        one.score += 1 / (_K + rank)
+        one.why.append(why)
+    return sorted(fused.values(), key=lambda one: -one.score)
+
+
+_MOST = 12
+_SHORTEST, _LONGEST = 3, 80
+_QUOTED = re.compile(r"""[`'"“‘「]([^`'"”’」\n]{3,80})[`'"”’」]""")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[./:-]+[A-Za-z0-9_]+)*(?:\.[A-Za-z0-9]+)?")
+_TELLING = re.compile(r"[_./:]|[a-z][A-Z]|[A-Za-z]\d|^[A-Z]{3,}$")
+# Words of nearly every task, which name nothing in particular.
+_WORDS = """
+    about add after again all also and any are before both build call calls can change check code create delete
+    does done each ensure every existing file files find fix folder for from function given has have how
+    implement into its line lines list look make mend method module more most name new not now of one only other
+    our out over project put read remove rename replace result run same see set should show some step such sure
+    task test tests than that the their them then there these they this to tool update use used using value what
+    when where which will with without work write you your
+"""
+_COMMON = frozenset(_WORDS.split())
+
+
+def names(*texts: str) -> list[str]:
+    """At most 12 names, the most telling first: quoted words, paths and identifiers, then plain words of four letters.
+
+    Earlier `texts` go before later ones. Linear in the texts, of which the first 20,000 characters count.
+    """
+    telling: dict[str, None] = {}
+    plain: dict[str, None] = {}
+    for text in (text[:20_000] for text in texts):
+        telling.update(dict.fromkeys(word.strip() for word in _QUOTED.findall(text)))
+        for word in _WORD.findall(text):
+            if _TELLING.search(word):
+                telling[word.rstrip(".:/-")] = None
+            elif len(word) > _SHORTEST and word.lower() not in _COMMON:
+                plain[word] = None
+    found = [name for name in telling if _SHORTEST <= len(name) <= _LONGEST and not name.isdigit()]
+    return list(dict.fromkeys([*found, *plain]))[:_MOST]
 
 
 class Retriever:

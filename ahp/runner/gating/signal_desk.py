@@ -15,7 +15,7 @@ from ahp.runner.run.cursor import Cursor
 from ahp.runner.run.events import AnyLog, plain
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
-from ahp.runner.run.stop_reason import Stop
+from ahp.runner.run.state_machine import Stop
 from ahp.runner.words.actions import Respond
 from ahp.system.errors import AhpError
 

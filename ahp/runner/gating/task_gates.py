@@ -3,7 +3,7 @@
 from ahp.protocol.verdict import Verdict
 from ahp.runner.gating.gates import reasons
 from ahp.runner.run.session import Session
-from ahp.runner.run.stop_reason import Stop
+from ahp.runner.run.state_machine import Stop
 
 
 class TaskGates:

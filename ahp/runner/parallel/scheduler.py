@@ -12,17 +12,14 @@ from ahp.protocol.text import one_line
 from ahp.runner.parallel.checkout_gate import CheckoutGate
 from ahp.runner.parallel.checkouts import Checkouts, remove_all
 from ahp.runner.parallel.interrupted_steps import InterruptedSteps, Standing
-from ahp.runner.parallel.merge_back import MergeBack
-from ahp.runner.parallel.merging import Conflict
+from ahp.runner.parallel.merging import Conflict, MergeBack
 from ahp.runner.parallel.step_run import StepRun
 from ahp.runner.run import prompts
 from ahp.runner.run.events import EventLog, StepEvents
 from ahp.runner.run.limits import Breaker
 from ahp.runner.run.restored_run import RestoredRun
-from ahp.runner.run.session import Session
-from ahp.runner.run.state_machine import StateMachine
-from ahp.runner.run.step_work import work_on
-from ahp.runner.run.stop_reason import Stop
+from ahp.runner.run.session import Session, work_on
+from ahp.runner.run.state_machine import StateMachine, Stop
 from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, ready_steps
 from ahp.system import files, interrupt
 from ahp.system.descendants import ending

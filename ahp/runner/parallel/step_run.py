@@ -8,7 +8,7 @@ from queue import SimpleQueue
 from ahp.runner.parallel.checkouts import Checkout
 from ahp.runner.run.events import StepEvents
 from ahp.runner.run.session import Session
-from ahp.runner.run.stop_reason import Stop
+from ahp.runner.run.state_machine import Stop
 from ahp.runner.words.plan import PlanStep
 from ahp.system import interrupt
 from ahp.system.descendants import Descendants

@@ -20,14 +20,13 @@ from ahp.runner.models.model import Model
 from ahp.runner.run import prompts
 from ahp.runner.run.direct import DirectWork
 from ahp.runner.run.events import VERSION, EventLog
-from ahp.runner.run.frames import Frames
 from ahp.runner.run.limits import Breaker
 from ahp.runner.run.planned import PlannedWork
+from ahp.runner.run.prompts import Frames
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
 from ahp.runner.run.snapshot import changed_since
-from ahp.runner.run.state_machine import State, StateMachine
-from ahp.runner.run.stop_reason import Stop
+from ahp.runner.run.state_machine import State, StateMachine, Stop
 from ahp.runner.run.verification_notes import VerificationNotes
 from ahp.runner.run.wants import Wants
 from ahp.runner.tools.environment import AGENT, marked, tool_environment

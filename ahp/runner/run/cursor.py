@@ -7,7 +7,7 @@ from ahp.protocol.signals import Signal
 from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation
 from ahp.runner.run.events import Event, Kind
-from ahp.runner.run.frames import Frames
+from ahp.runner.run.prompts import Frames
 
 
 class Cursor:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from ahp.runner.run import prompts
 from ahp.runner.run.session import Session
-from ahp.runner.run.stop_reason import Stop
+from ahp.runner.run.state_machine import Stop
 from ahp.runner.words.actions import Malformed
 from ahp.runner.words.replies import Act, Words
 

@@ -7,13 +7,11 @@ from ahp.facts.policy import AGENT_FILE
 from ahp.runner.run import prompts
 from ahp.runner.run.events import EventLog
 from ahp.runner.run.final_answer import final_answer
-from ahp.runner.run.findings import findings
 from ahp.runner.run.limits import Breaker
+from ahp.runner.run.prompts import findings
 from ahp.runner.run.restored_run import RestoredRun
-from ahp.runner.run.session import Session
-from ahp.runner.run.state_machine import State, StateMachine
-from ahp.runner.run.step_work import work_on
-from ahp.runner.run.stop_reason import Stop
+from ahp.runner.run.session import Session, work_on
+from ahp.runner.run.state_machine import State, StateMachine, Stop
 from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, block_unreachable, cut, names, ready_steps
 from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
 from ahp.runner.words.replies import Act

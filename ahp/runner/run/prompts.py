@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ahp.protocol.text import one_line
 from ahp.runner.context.retriever import Passage
-from ahp.runner.run.findings import Finding
-from ahp.runner.run.frames import Frames
+from ahp.runner.run.events import Event
 from ahp.runner.tools.tool import Tool
 from ahp.runner.words.excerpt import excerpt
 from ahp.runner.words.plan import Plan, PlanStep, StepStatus
@@ -64,6 +64,64 @@ _FOUND_EACH = 3_000  # characters of a finished step's last result
 _FOUND_FOR_STEP, _FOUND_FOR_ANSWER = 6_000, 20_000  # in all
 _LEAST_FOUND = 200
 _NAMED = 20  # files
+
+
+class Frames:
+    """The frames of one run. Only who has read its prompts knows the `nonce`; a file or a test's output does not."""
+
+    def __init__(self, nonce: str) -> None:
+        self.nonce = nonce
+
+    def around(self, text: str) -> str:
+        """`text` as data. The nonce in it is replaced, so that it cannot end its own frame."""
+        return f"<<<{self.nonce}\n{text.replace(self.nonce, '…')}\n>>>{self.nonce}"
+
+    def inside(self, text: str) -> list[str]:
+        """The texts that stand in frames in a text which the model has read."""
+        begun = text.split(f"<<<{self.nonce}\n")[1:]
+        return [part.partition(f"\n>>>{self.nonce}")[0] for part in begun]
+
+    def gate(self, notes: Iterable[str]) -> list[str]:
+        """The gate's notes under one heading that only the gate's have; nothing for none."""
+        said = list(notes)
+        return ["\n".join([f"Gate {self.nonce}:", *said])] if said else []
+
+    def problem(self, text: str) -> str:
+        """What went wrong: its first line on one line, the rest, such as the output of tests, as data."""
+        first, _, rest = text.partition("\n")
+        return one_line(first, 500) + (f"\n{self.around(rest)}" if rest.strip() else "")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a finished step left: the `reason` its model gave with step_done, and its last result, `text` of `tool`."""
+
+    reason: str
+    tool: str
+    text: str
+
+
+def findings(events: Iterable[Event]) -> dict[str, Finding]:
+    """The findings of a run by step id, from its events: a resumed run has the same ones."""
+    found: dict[str, Finding] = {}
+    last: dict[str, tuple[str, str]] = {}  # (tool, text) of each step's last result
+    step = ""
+    for event in events:
+        kind = event["event"]
+        beside = event.get("parallel")
+        if kind == "run_start":
+            found, last, step = {}, {}, ""
+        elif kind == "plan_generated":
+            last, step = {}, ""
+        elif kind == "plan_step_start" and not beside and event["step_id"] != step:
+            step = str(event["step_id"])
+            last[step] = ("", "")
+        elif kind == "tool_result" and event["code"] == "ok":
+            last[str(event["step"]) if beside else step] = (str(event["tool"]), str(event["text"]))
+        elif kind == "control_signal" and event["control"] == "step_done":
+            name = str(event["step"]) if beside else step
+            found[name] = Finding(str(event["reason"] or ""), *last.get(name, ("", "")))
+    return found
 
 
 def system(tools: Iterable[Tool], frames: Frames, *, max_tokens: int, inject_schemas: bool) -> str:

@@ -8,7 +8,7 @@ from ahp.runner.models.reply_text import fault_of, with_calls, without_half_a_ca
 from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimmed, estimate
 from ahp.runner.run.events import AnyLog
 from ahp.runner.run.limits import Breaker, Budget, Usage
-from ahp.runner.run.stop_reason import Stop
+from ahp.runner.run.state_machine import Stop
 from ahp.runner.run.wants import Wants
 from ahp.runner.words.excerpt import failure
 from ahp.system import interrupt

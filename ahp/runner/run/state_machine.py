@@ -1,7 +1,9 @@
-"""The states of a run and the moves between them (seed 004 §3, §5.2)."""
+"""The states of a run, the moves between them, and what stops it (seed 004 §3, §5.2)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
+
+from ahp.system.errors import AhpError
 
 
 class State(StrEnum):
@@ -46,3 +48,16 @@ class StateMachine:
             raise IllegalMove(f"{former} -> {to} ({why})")
         self.state = to
         self._told(former, to, why)
+
+
+class Stop(AhpError):
+    """Ends the run in BLOCKED from any depth: `reason` is its stop_reason, `advice` a sentence for the person.
+
+    `overridable` are the ids of the signals that a person could let pass.
+    """
+
+    def __init__(self, reason: str, advice: str, overridable: Iterable[str] = ()) -> None:
+        super().__init__(f"{reason}: {advice}")
+        self.reason = reason
+        self.advice = advice
+        self.overridable = list(overridable)

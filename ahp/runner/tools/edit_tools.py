@@ -8,7 +8,7 @@ from pydantic.json_schema import SkipJsonSchema
 from ahp.facts.tool import Touched
 from ahp.runner.tools import project_files
 from ahp.runner.tools.file_tools import FileArgs, encoded, root_of, text_of, writes
-from ahp.runner.tools.line_ends import line_ends
+from ahp.runner.tools.project_files import line_ends
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.runner.tools.unified_diff import FilePatch, PatchError, applied, parse
 from ahp.runner.words import fences

@@ -21,7 +21,7 @@ from pydantic.json_schema import SkipJsonSchema
 from ahp.conditions.globs import glob
 from ahp.facts.tool import Touched
 from ahp.runner.tools import project_files
-from ahp.runner.tools.line_ends import line_ends, lines_of
+from ahp.runner.tools.project_files import line_ends, lines_of
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.system.errors import AhpError
 

@@ -233,3 +233,17 @@ def _mode(folder: int, name: str, place: str) -> int | None:
     if not stat.S_ISREG(status.st_mode):
         raise AhpError(f"{place} is a folder" if stat.S_ISDIR(status.st_mode) else f"{place} is no ordinary file")
     return stat.S_IMODE(status.st_mode)
+
+
+def line_ends(text: str) -> str:
+    """What every line of a text ends with: CR LF, or else LF."""
+    return "\r\n" if "\r\n" in text and "\n" not in text.replace("\r\n", "") else "\n"
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines with their ends, by newlines alone, as git and editors number them.
+
+    `str.splitlines` also parts at form feeds and the like.
+    """
+    parts = text.split("\n")
+    return [*(part + "\n" for part in parts[:-1]), *([parts[-1]] if parts[-1] else [])]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from ahp.runner.tools.line_ends import line_ends, lines_of
+from ahp.runner.tools.project_files import line_ends, lines_of
 from ahp.system import patch
 
 _MOST_FILES = 200

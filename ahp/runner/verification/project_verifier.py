@@ -1,11 +1,13 @@
 """Runs the checks of a project: what is remembered does not run, what a change suggests runs first, then all."""
 
+import re
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ahp.protocol.text import one_line
-from ahp.runner.verification import check_settings, running, vanished
+from ahp.runner.verification import check_settings, running
 from ahp.runner.verification.check import Check
 from ahp.runner.verification.detection import find_checks
 from ahp.runner.verification.project import Project
@@ -68,7 +70,7 @@ class ProjectVerifier:
             result = self._weighed(check, result)
             found.append((_part(check, result), result))
         told = combined(found)
-        gone = vanished.tests(self._project) if told.ok and any(check.kind == "tests" for check in checks) else []
+        gone = vanished_tests(self._project) if told.ok and any(check.kind == "tests" for check in checks) else []
         if gone:
             said = f"The change takes {counted(len(gone), 'test')} away: {_listed(gone)}."
             told = replace(told, cautions=[*told.cautions, said])
@@ -120,3 +122,38 @@ def _part(check: Check, result: VerificationResult) -> CheckResult:
     return CheckResult(
         check.name, check.directory, check.command, result.type, result.summary, result.scope, result.cached
     )
+
+
+# How a test is named in a file, by the file's name.
+_NAMES = (
+    (
+        re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests)\.py$"),
+        re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(test\w*)", re.MULTILINE),
+    ),
+    (
+        re.compile(r"(?:(?:^|/)__tests__/.*|\.(?:test|spec))\.[cm]?[jt]sx?$"),
+        re.compile(r"\b(?:it|test)(?:\.\w+)?\(\s*[\"'`]([^\"'`\n]{1,200})[\"'`]"),
+    ),
+    (re.compile(r"_test\.go$"), re.compile(r"^func\s+(Test\w+)\(", re.MULTILINE)),
+    (
+        re.compile(r"\.rs$"),
+        re.compile(
+            r"#\[(?:\w+::)?test\b[^\]]{0,200}+\](?>(?:\s{0,99}+#\[[^\]]{0,200}+\]){0,9})\s{0,99}+(?:async\s+)?fn\s+(\w+)"
+        ),
+    ),
+)
+
+
+def vanished_tests(project: Project) -> list[str]:
+    """`name (path)` of each test of a changed file that no changed file has any more."""
+    former: dict[str, list[str]] = {}
+    left: Counter[str] = Counter()
+    for path in sorted(project.changed) if project.has_before else ():
+        form = next((names for files, names in _NAMES if files.search(path)), None)
+        if form is None:
+            continue
+        for name in form.findall(project.before(path)):
+            former.setdefault(name, []).append(path)
+        left.update(form.findall(project.text(path)) if project.there(path) else ())
+    gone = [(path, name) for name, paths in former.items() for path in paths[: max(len(paths) - left[name], 0)]]
+    return [f"{name} ({path})" for path, name in sorted(gone)]

@@ -1,10 +1,10 @@
-"""ahp.runner.context.fusion"""
+"""ahp.runner.context.retriever"""
 
 from __future__ import annotations
 
 import pytest
 
-from ahp.runner.context.fusion import fuse
+from ahp.runner.context.retriever import fuse
 
 
 def test_the_score_is_the_sum_of_the_reciprocal_ranks() -> None:

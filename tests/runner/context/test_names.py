@@ -1,10 +1,10 @@
-"""ahp.runner.context.names"""
+"""ahp.runner.context.retriever"""
 
 from __future__ import annotations
 
 import pytest
 
-from ahp.runner.context.names import names
+from ahp.runner.context.retriever import names
 
 
 @pytest.mark.parametrize(

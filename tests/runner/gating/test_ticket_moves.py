@@ -1,4 +1,4 @@
-"""ahp.runner.gating.ticket_moves"""
+"""ahp.runner.gating.issue_gates"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ahp.runner.config import AgentConfig
-from ahp.runner.gating.ticket_moves import check_branch, ticket_moves
+from ahp.runner.gating.issue_gates import check_branch, ticket_moves
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog
 from ahp.runner.scripted import ScriptedModel

@@ -1,4 +1,4 @@
-"""ahp.runner.tools.results: what tools return, as models read it"""
+"""ahp.runner.tools.tool: what tools return, as models read it"""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from pydantic import BaseModel, SecretStr
 
 from ahp.runner import tool
 from ahp.runner.scripted import AnyArgs
-from ahp.runner.tools.results import result_text
-from ahp.runner.tools.tool import FunctionTool
+from ahp.runner.tools.tool import FunctionTool, result_text
 from tests.runner.runs import Scene, call
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ahp.runner.verification import check_settings, vanished
+from ahp.runner.verification import check_settings, project_verifier
 from ahp.runner.verification.project import Project
 from tests.runner.verification.projects import verify, write
 
@@ -57,7 +57,7 @@ def test_what_alters_how_tests_run_is_known(repo: Any, path: str, before: str, n
 def test_what_was_never_there_is_not_altered(repo: Any) -> None:
     write(repo.root, **{"pytest.ini": INI.format("-k a"), "conftest.py": "", "test_a.py": "def test_a(): pass\n"})
     project = Project(str(repo.root), since="0" * 40)
-    assert check_settings.altered(project, ".") == [] and vanished.tests(project) == []
+    assert check_settings.altered(project, ".") == [] and project_verifier.vanished_tests(project) == []
 
 
 def test_a_setting_of_another_part_is_none_of_this_one(repo: Any) -> None:
@@ -93,6 +93,6 @@ def test_tests_that_a_change_takes_away_are_named(repo: Any) -> None:
     )
     write(repo.root, **{"a.spec.ts": "it('stays', f)\n", "a_test.go": "", "src/lib.rs": "", "helper.py": ""})
     (repo.root / "test_d.py").unlink()
-    assert vanished.tests(Project(str(repo.root))) == [
+    assert project_verifier.vanished_tests(Project(str(repo.root))) == [
         *("adds (a.spec.ts)", "TestA (a_test.go)", "works (src/lib.rs)", "test_gone (test_a.py)", "test_d (test_d.py)")
     ]

@@ -14,9 +14,9 @@ from ahp.runner.verification.result import (
     VerificationDetail,
     VerificationResult,
     VerificationType,
+    as_sarif,
     combined,
 )
-from ahp.runner.verification.sarif import as_sarif
 
 
 def part(
