@@ -44,33 +44,23 @@ if TYPE_CHECKING:
     from ahp.runner.words.control_protocol import read_control, try_parse_control_envelope
     from ahp.runner.words.guard import is_protocol_content
 
-_LAZY = {
-    "Agent": "ahp.runner.run.agent",
-    "AgentConfig": "ahp.runner.config",
-    "AgentTurn": "ahp.runner.run.agent",
-    "Answer": "ahp.runner.models.model",
-    "ContextOverflow": "ahp.runner.models.model",
-    "EventLog": "ahp.runner.run.events",
-    "FunctionTool": "ahp.runner.tools.tool",
-    "Message": "ahp.runner.run.conversation",
-    "Model": "ahp.runner.models.model",
-    "ModelError": "ahp.runner.models.model",
-    "NativeCall": "ahp.runner.models.model",
-    "RepositoryGate": "ahp.runner.gating.gate_adapter",
-    "Tool": "ahp.runner.tools.tool",
-    "ToolContext": "ahp.runner.tools.tool",
-    "ToolDefinition": "ahp.runner.models.model",
-    "Touched": "ahp.facts.tool",
-    "VerificationResult": "ahp.runner.verification.result",
-    "Want": "ahp.runner.models.model",
-    "connect": "ahp.runner.models.connect",
-    "is_protocol_content": "ahp.runner.words.guard",
-    "read_control": "ahp.runner.words.control_protocol",
-    "standard_tools": "ahp.runner.tools.catalog",
-    "tool": "ahp.runner.tools.function",
-    "try_parse_control_envelope": "ahp.runner.words.control_protocol",
+_NAMES = {
+    "ahp.facts.tool": "Touched",
+    "ahp.runner.config": "AgentConfig",
+    "ahp.runner.gating.gate_adapter": "RepositoryGate",
+    "ahp.runner.models.connect": "connect",
+    "ahp.runner.models.model": "Answer ContextOverflow Model ModelError NativeCall ToolDefinition Want",
+    "ahp.runner.run.agent": "Agent AgentTurn",
+    "ahp.runner.run.conversation": "Message",
+    "ahp.runner.run.events": "EventLog",
+    "ahp.runner.tools.catalog": "standard_tools",
+    "ahp.runner.tools.function": "tool",
+    "ahp.runner.tools.tool": "FunctionTool Tool ToolContext",
+    "ahp.runner.verification.result": "VerificationResult",
+    "ahp.runner.words.control_protocol": "read_control try_parse_control_envelope",
+    "ahp.runner.words.guard": "is_protocol_content",
 }
-__all__ = sorted(_LAZY)
+_LAZY = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:

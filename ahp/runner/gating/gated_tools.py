@@ -15,7 +15,7 @@ from ahp.runner.run.events import AnyLog, plain
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.snapshot import Snapshot, take
-from ahp.runner.tools.last_seen import LastSeen
+from ahp.runner.tools.project_files import LastSeen
 from ahp.runner.tools.tool import InvalidCall, Tool, Toolbox, ToolContext, left_running, result_text, told
 from ahp.runner.verification.work_tree import WorkTreeMark, changed_since, mark
 from ahp.runner.words.actions import ToolCall

@@ -23,12 +23,12 @@ from ahp.runner.run.events import VERSION, EventLog
 from ahp.runner.run.limits import Breaker
 from ahp.runner.run.planned import PlannedWork
 from ahp.runner.run.prompts import Frames
+from ahp.runner.run.requests import Wants
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
 from ahp.runner.run.snapshot import changed_since
 from ahp.runner.run.state_machine import State, StateMachine, Stop
 from ahp.runner.run.verification_notes import VerificationNotes
-from ahp.runner.run.wants import Wants
 from ahp.runner.tools.environment import AGENT, marked, tool_environment
 from ahp.runner.tools.tool import Tool, Toolbox
 from ahp.runner.verification.result import VerificationResult

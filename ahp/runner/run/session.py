@@ -17,10 +17,9 @@ from ahp.runner.run.cursor import Cursor
 from ahp.runner.run.events import AnyLog
 from ahp.runner.run.limits import Breaker, Budget, Room, Usage
 from ahp.runner.run.prompts import Frames
-from ahp.runner.run.requests import Requests
+from ahp.runner.run.requests import Requests, Wants
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.state_machine import Stop
-from ahp.runner.run.wants import Wants
 from ahp.runner.words import chat_template
 from ahp.runner.words.actions import Malformed, Respond
 from ahp.runner.words.excerpt import excerpt

@@ -13,7 +13,7 @@ from pydantic_core import to_json, to_jsonable_python
 from ahp.facts.tool import NAMES, Touched
 from ahp.protocol.text import one_line
 from ahp.runner.tools.environment import AGENT, tool_environment
-from ahp.runner.tools.last_seen import LastSeen
+from ahp.runner.tools.project_files import LastSeen
 from ahp.runner.validation import sentences
 from ahp.runner.words.excerpt import failure
 from ahp.system.deadline import awaited

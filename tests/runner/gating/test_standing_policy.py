@@ -1,4 +1,4 @@
-"""ahp.runner.gating.standing_policy: what a run changes below `.ahp/` weakens nothing for it"""
+"""ahp.runner.gating.gate_adapter: what a run changes below `.ahp/` weakens nothing for it"""
 
 from __future__ import annotations
 

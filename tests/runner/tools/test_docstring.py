@@ -1,4 +1,4 @@
-"""ahp.runner.tools.docstring: what documentation says of arguments"""
+"""ahp.runner.tools.function: what documentation says of arguments"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-from ahp.runner.tools.docstring import documented
+from ahp.runner.tools.function import documented
 
 GOOGLE = """Reads a file
     of the project.
