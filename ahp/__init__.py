@@ -3,7 +3,6 @@
 For programs: `ahp.Gate` (docs/embedding.md).
 """
 
-__version__ = "0.3.0"
 __all__ = ["AhpError", "Gate", "Verdict", "__version__"]
 
 TYPE_CHECKING = False
@@ -11,8 +10,14 @@ if TYPE_CHECKING:
     from ahp.hosts.api import Gate
     from ahp.protocol.verdict import Verdict
     from ahp.system.errors import AhpError
+    from ahp.system.version import __version__
 
-_LAZY = {"AhpError": "ahp.system.errors", "Gate": "ahp.hosts.api", "Verdict": "ahp.protocol.verdict"}
+_LAZY = {
+    "AhpError": "ahp.system.errors",
+    "Gate": "ahp.hosts.api",
+    "Verdict": "ahp.protocol.verdict",
+    "__version__": "ahp.system.version",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -3,10 +3,10 @@
 import sys
 import traceback
 
-from ahp import __version__
 from ahp.agents.clients import Unreadable
 from ahp.protocol.text import AGENT_LIMIT, one_line, trim
 from ahp.system.errors import AhpError, LostDependency, lost_dependency
+from ahp.system.version import __version__
 
 
 def text(event: str, error: Exception, refused: bool) -> str:

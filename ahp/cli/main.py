@@ -11,11 +11,11 @@ import traceback
 
 import click
 
-from ahp import __version__
 from ahp.cli.groups import WHOLE, Group
 from ahp.protocol.text import one_line
 from ahp.system import wings
 from ahp.system.errors import AhpError, lost_dependency
+from ahp.system.version import __version__
 
 _SECTIONS = {
     "Begin": {

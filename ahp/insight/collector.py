@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from ahp import __version__
 from ahp.insight import otlp
 from ahp.protocol.text import one_line
 from ahp.system import installed
 from ahp.system.errors import AhpError
+from ahp.system.version import __version__
 
 try:
     from google.protobuf.json_format import Parse, ParseError

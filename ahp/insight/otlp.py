@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ahp import __version__
 from ahp.insight.lines import COLUMNS
 from ahp.system import clock, digest
+from ahp.system.version import __version__
 
 SCOPE = "ahp.journal"
 UID = "log.record.uid"

@@ -11,12 +11,12 @@ import stat
 import uuid
 from collections.abc import Mapping
 
-from ahp import __version__
 from ahp.journal import index as indexes
 from ahp.journal import segments
 from ahp.journal.index import LogFiles
 from ahp.system import clock, digest, files, jsontext
 from ahp.system.errors import AhpError
+from ahp.system.version import __version__
 
 _MAKER: dict[str, object] = {"format": segments.FORMAT, "ahp": __version__}
 

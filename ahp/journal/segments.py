@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from io import BytesIO
 from typing import NamedTuple
 
-from ahp import __version__
 from ahp.system import jsontext
 from ahp.system.errors import AhpError
+from ahp.system.version import __version__
 
 BLOCK = 64 << 10
 _OPENING = 1 << 10

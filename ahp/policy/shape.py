@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ahp import __version__
 from ahp.policy import meant, quoting
 from ahp.policy.models import HooksFile, ShortRule
 from ahp.policy.problems import UNMET, Place, PolicyError, Problem, quoted
 from ahp.policy.yamltext import decode, parse
+from ahp.system.version import __version__
 from ahp.system.yamltree import Node
 
 Path = tuple[str | int, ...]

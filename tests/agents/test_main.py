@@ -246,7 +246,11 @@ def test_a_package_that_is_gone_is_named(ask: Ask, call: Call, monkeypatch: pyte
 
     monkeypatch.setattr(judging, "decide", broken)
     said = ask(call("Bash", command="ls"))
-    assert said.code == 2 and "cannot import yaml, which ahp needs" in said.text and "pipx or uv tool installs ahp" in said.text
+    assert (
+        said.code == 2
+        and "cannot import yaml, which ahp needs" in said.text
+        and "pipx or uv tool installs ahp" in said.text
+    )
 
 
 def test_what_takes_too_long_is_refused_in_time(ask: Ask, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,12 +4,12 @@ import os
 import sys
 import traceback
 
-from ahp import __version__
 from ahp.hosts.git.output import write
 from ahp.protocol.event import Actor
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system.errors import AhpError, LostDependency, lost_dependency
+from ahp.system.version import __version__
 
 _LINES = 20
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ahp import __version__
 from ahp.insight import advice
 from ahp.insight.overview import Overview
 from ahp.insight.page import sections
@@ -17,6 +16,7 @@ from ahp.insight.wording import many, percent
 from ahp.policy.waivers import LONGEST_DAYS, WARNED_DAYS, Waiver
 from ahp.protocol.text import one_line
 from ahp.system import clock
+from ahp.system.version import __version__
 
 _COMMENTS = 30
 _HINTS = 6  # that stand open, so that the charts are not far below

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from ahp import __version__
 from ahp.runner.verification.check import Check
 from ahp.runner.verification.project import Project
 from ahp.runner.verification.result import VerificationResult, clean
 from ahp.system import clock, files, jsontext
 from ahp.system.errors import AhpError
+from ahp.system.version import __version__
 
 _FORMAT = 2
 _KEPT = 12  # states of the project that are remembered of a check: going to another branch and back is a hit

@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 from urllib.parse import quote
 
-from ahp import __version__
 from ahp.protocol.text import one_line
 from ahp.runner.words.excerpt import excerpt
+from ahp.system.version import __version__
 
 VerificationType = Literal[
     "passed",

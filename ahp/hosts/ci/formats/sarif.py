@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from urllib.parse import quote
 
-from ahp import __version__
 from ahp.hosts.ci.report import Place, Report, Result, RuleText, sentence, spread
 from ahp.policy.tree import HOOKS
+from ahp.system.version import __version__
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 RESULTS = 5000

@@ -1,0 +1,3 @@
+"""The version, below everything that names it.  [light]"""
+
+__version__ = "0.4.0"
