@@ -4,6 +4,7 @@ import fcntl
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
@@ -27,6 +28,7 @@ Listener = Callable[[Event], object]
 VERSION = 4  # of what events hold, in `run_start` and `run_resume`
 FILE = "events.jsonl"
 LOCK = "lock"
+_HANDED_ON = 1.0  # s in which a program that was being started lets go of the lock
 _LIMIT = 1 << 30  # bytes of a file that is read back
 # What a power cut must not take back: what was done outside, what a person decided, and that a run began or ended.
 _DURABLE = frozenset(
@@ -208,13 +210,20 @@ def _locked(path: str) -> int:
     """The lock of a run, held as long as it is written: two processes would make one story of two.
 
     `flock`, which belongs to this descriptor: a record lock would fall as soon as anything in this process, such as a
-    search of the project by the model, had read the file.
+    search of the project by the model, had read the file. A program that a killed run was just starting has the
+    descriptor until it runs, so the lock is waited for.
     """
-    fd = -1
+    fd, until = -1, clock.monotonic() + _HANDED_ON
     try:
         fd = os.open(os.path.join(os.path.dirname(path), LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return fd
+        while True:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return fd
+            except BlockingIOError:
+                if clock.monotonic() > until:
+                    raise
+                time.sleep(0.02)
     except OSError as error:
         if fd >= 0:
             os.close(fd)
