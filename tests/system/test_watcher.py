@@ -17,10 +17,9 @@ from tests.system.test_descendants import LEFT_BEHIND, LINUX, alive
 
 PROGRAM = """\
 import subprocess, sys, time
-from ahp.system import watcher
-from ahp.system.descendants import ending
-descendants._SCRIPT = descendants._SCRIPT.replace("/proc/self/environ", sys.argv[1])
-descendants, env = ending({"PATH": "/usr/bin:/bin"})
+from ahp.system import descendants as module
+module._SCRIPT = module._SCRIPT.replace("/proc/self/environ", sys.argv[1])
+descendants, env = module.ending({"PATH": "/usr/bin:/bin"})
 with descendants:
     subprocess.run(["sh", "-c", sys.argv[2]], env=env, stdout=subprocess.DEVNULL)
     print(flush=True)
