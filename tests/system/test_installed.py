@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import shlex
@@ -41,6 +42,7 @@ def installed_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> From:
             (tmp_path / "env/bin" / name).touch(0o755)
         for name in there:
             (site / name).mkdir() if name == "pip" else (tmp_path / "env" / name).touch()
+        importlib.import_module("email.message")  # which reads metadata, from Python 3.13 on when it is first asked
         monkeypatch.setattr(sys, "path", [str(site)])
         return tmp_path / "env"
 
@@ -106,6 +108,7 @@ def test_what_others_are_told_holds_on_their_machines(
 
 
 def test_from_its_sources_alone_the_folder_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    importlib.import_module("email.message")  # which reads metadata, from Python 3.13 on when it is first asked
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     top = Path(ahp.__file__).parents[1]
     assert installed.origin() == ("editable", str(top)) and installed.program() == ""
