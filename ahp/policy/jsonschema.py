@@ -42,7 +42,9 @@ def _describe(definition: dict[str, Any], name: str) -> None:
         if issubclass(one, Keys) and one is not Keys:
             texts.update(_texts_of(one))
     for field, told in model.model_fields.items():
-        definition["properties"][told.alias or field]["description"] = texts.get(field, "")
+        # Of ahp's own models every field has its text; an action of another package may lack one.
+        text = texts.get(field, "") if model in known.values() and model not in control.OWN else texts[field]
+        definition["properties"][told.alias or field]["description"] = text
 
 
 def _texts_of(model: type[Keys]) -> dict[str, str]:
