@@ -37,8 +37,8 @@ _NAMED = re.compile(
 )
 _OURS = re.compile(r"""\{\s{0,50}\\?["'“‘]?tool\\?["'”’]?\s{0,50}[:=：]""")
 _HEAD = 2_000  # characters of what cannot be read that are searched for a name
-# The name of a call in code or XML, and how such a reply ends.
-_OPENS = re.compile(r"[\w-]{1,100}+(?=[({])|(?<=<)[\w-]{1,100}+(?=>)")
+# The name of a call in code, XML or a model's own marks, and how such a reply ends.
+_OPENS = re.compile(r"[\w-]{1,100}+(?=[({\[]|\.call\(|[ \t]{0,9}<\||>\s{0,9}<)|(?<=<)[\w-]{1,100}+(?=>)")
 _CLOSES, _MARKUP = (")", "}", "]", ">"), " \t\r\n`*"
 _FUNCTION_TAG = re.compile(r"<function[=:]\s{0,10}([\w.-]{1,100})\s{0,10}>\s{0,50}$")
 _TAG = re.compile(r"</?\|?[\w:=.|-]{1,40}\|?>|\[/?[A-Z_]{4,20}\]")
