@@ -6,7 +6,7 @@ What a call writes is seen from the root of each, so that a rule about `src/**` 
 import os
 
 from ahp.agents import places
-from ahp.agents.calls import call_view, run_scripts, tool_call
+from ahp.agents.calls import call_view, tool_call
 from ahp.agents.git_gate import top_of
 from ahp.agents.places import runs_git
 from ahp.gate.decide import decide
@@ -91,7 +91,6 @@ def _asked(event: Event, where: Workspace, folder: str, seconds: float) -> Event
     given = call.get("input")
     arguments, native_name = given if isinstance(given, dict) else {}, str(call.get("native_name", ""))
     there.tool = tool_call.read("", native_name, arguments, root=where.root, folder=folder, env=event.env)
-    run_scripts.follow(there)
     there.view = call_view.view_of(there)
     return there
 

@@ -25,8 +25,6 @@ AGENT = Starter(
         "ahp.agents.calls.near_remotes",
         "ahp.agents.calls.server_tools",
         "ahp.agents.shell.commands",
-        "ahp.agents.shell.languages",
-        "ahp.agents.shell.unlisted",
         "ahp.policy.succession",
         *[f"ahp.agents.{client}" for client in CLIENTS],
     ),

@@ -190,3 +190,22 @@ def unquote(text: str) -> str:
 
     inner = text[1 : text.rfind('"')].encode("utf-8", "surrogateescape")
     return codecs.escape_decode(inner)[0].decode("utf-8", "surrogateescape")
+
+
+_MOVED = ("rename from ", "rename to ", "copy to ")
+
+
+def named_files(text: str) -> list[str]:
+    """The files that a patch changes, by its headers alone: an agent's (`*** Update File: F`), or a unified diff's."""
+    lines = text.split("\n")
+    headers = [agents_header(line.strip()) for line in lines if line.lstrip().startswith("*** ")]
+    if found := [path for kind, path in headers if kind]:
+        return found
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if line.startswith("--- ") and following.startswith("+++ "):
+            found += [name for side in (line, following) if (name := name_of(side, "a/", "b/"))]
+        elif line.startswith("diff --git ") and " b/" in line:  # a change of mode has no other line
+            found.append(line.rpartition(" b/")[2].strip())
+        else:
+            found += [line[len(begin) :].strip() for begin in _MOVED if line.startswith(begin)]
+    return found

@@ -54,11 +54,3 @@ def names_in(folder: str) -> list[str]:
         return [f"{folder}/{name}" for name in posix.listdir(folder)]
     except OSError:
         return []
-
-
-def is_directory(path: str) -> bool:
-    """Whether a folder is at `path`, links followed; what cannot be looked at is none."""
-    try:
-        return posix.stat(path).st_mode & 0o170000 == 0o040000
-    except (OSError, ValueError):  # which a NUL is
-        return False

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.system.paths import is_directory, real
+from ahp.system.paths import real
 
 
 @pytest.mark.parametrize(
@@ -29,10 +29,3 @@ def test_what_cannot_be_followed_stays(tmp_path: Path) -> None:
     assert real(f"{tmp_path}/a/x").endswith("/x")
     assert real("/no\0where") == "/no\0where"
     assert real("/") == "/"
-
-
-def test_a_folder_is_one_behind_links_too(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    (tmp_path / "link").symlink_to(tmp_path)
-    assert is_directory(str(tmp_path)) and is_directory(f"{tmp_path}/link")
-    assert not any(map(is_directory, (f"{tmp_path}/file", f"{tmp_path}/none", "a\0b")))

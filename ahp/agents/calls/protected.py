@@ -78,12 +78,6 @@ def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
             found[kind, path] = found.get((kind, path), False) or sure or _of_inner_repository(head) == kind
         if sure and (kind := _by_another_name(path, places, event.checkout or event.root)):
             found[kind, path] = True
-    searches = call.get("searches")
-    for folder, search in searches if isinstance(searches, list) else []:
-        from ahp.agents.calls import searched
-
-        for kind, path in searched.found(search, folder, places, event.checkout or event.root, _is_of_work):
-            found.setdefault((kind, path), False)
     if call.get("command"):
         from ahp.agents.calls import near_remotes
 
@@ -129,11 +123,6 @@ def _aimed_at(call: dict[str, object]) -> list[tuple[str, bool]]:
     aimed += [(str(path), False) for path in (unsure if isinstance(unsure, list) else [])]
     for one in _commands(call):
         aimed += [(str(path), False) for path in one.get("may_write", [])]
-    unpacks = call.get("unpacks")
-    for archive, folder, stripped in unpacks if isinstance(unpacks, list) else []:
-        from ahp.agents.calls import archives
-
-        aimed += [(inside(name, "", folder), True) for name in archives.members(archive, stripped)]
     return aimed
 
 

@@ -3,17 +3,15 @@
 `ahp.agents.shell` is imported only for shell calls.
 """
 
-from ahp.agents.calls.call_paths import in_checkout, inside, joined, paths_of, place_of
+from ahp.agents.calls.call_paths import inside, joined, paths_of
 from ahp.facts.tool import COMMANDS, WRITING, Touched, kind_of
 from ahp.system import digest
-from ahp.system.patch import agents_header, name_of
+from ahp.system.patch import named_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
-
-    from ahp.agents.shell.command import Command
 
 _FOLDERS = ("workdir", "cwd", "directory", "dir_path")
 # An argument is a path when its name ends in one of these words: `file_path`, `absolutePath`, `output-file`, `dst`.
@@ -25,12 +23,10 @@ _FILE_URI = "file://"
 _LONGEST_PATH = 4096
 _DEEPEST = 8  # of objects inside arguments, such as the `edits` of one call
 _PATCHES = ("patch", "patchText", "patch_text", "input", "command", "diff")
-_DIFF_LINES = ("rename from ", "rename to ", "copy to ")
 _DERIVED = ("command", "commands", "paths", "writes", "may_write", "target")
 # What a backslash and a backquote of PowerShell are to a shell.
 _POWERSHELL = str.maketrans("\\`", "/\\")
 _TARGET = 300
-_REPEATS = ("for", "while", "until", "()", "function")
 
 
 def read(
@@ -178,51 +174,13 @@ def _shell(
     for record in records:
         for name in ("paths", "writes", "may_write"):
             record[name] = paths_of(record[name], root, folder, checkout)
-    patched: list[tuple[str, str]] = []
-    for number, one in enumerate(parsed):
-        if one.patches:
-            others = [
-                *records[:number],
-                *(records[number + 1 :] if any(word in str(command) for word in _REPEATS) else []),
-            ]
-            patched += _applied(one, records[number], others, root, folder, checkout)
-    searches = [(inside(top, root, folder), search) for one in parsed for top, search in one.searches]
-    unpacks = [
-        (place_of(archive, root, folder), inside(into, root, folder), stripped)
-        for one in parsed
-        for archive, into, stripped in one.unpacks
-    ]
-    scripts = [script for one in parsed for script in one.scripts]
     return {
-        **({"unpacks": unpacks} if unpacks else {}),
-        **({"patched": patched} if patched else {}),
-        **({"scripts": scripts} if scripts else {}),
-        **({"searches": searches} if searches else {}),
         "command": command or "",
         "commands": records,
         "paths": _once([*[path for one in records for path in one["paths"]], *paths]),
         "writes": _once([*[path for one in records for path in one["writes"]], *writes]),
         "target": _short(["shell", *_once([f"{one.program} {one.verb}".strip() for one in parsed])]),
     }
-
-
-def _applied(
-    command: "Command", record: "dict[str, Any]", others: "list[dict[str, Any]]", root: str, folder: str, checkout: str
-) -> list[tuple[str, str]]:
-    """Notes which files the patches of a command change; (folder, text) of each. `others` may run before."""
-    from ahp.agents.calls import patches
-
-    found = [in_checkout(place_of(patch.file, root, folder), root, checkout) for patch in command.patches]
-    names, texts = patches.read(command, found, checkout or root, others)
-    written = paths_of([joined(into, name) for into, name in names], root, folder, checkout)
-    if command.program == "git":  # of its own patches the names are from the top
-        is_here = not inside(command.folder, root, folder).startswith(("/", "~", ".."))
-        written += paths_of([name for _, name in names], root, "", checkout) if is_here else []
-    if not names:
-        written = paths_of([joined(command.folder, "**")], root, folder, checkout)
-        record["unresolved_at"], record["unresolved"] = sorted({*record["unresolved_at"], "path"}), True
-    record["writes"], record["paths"] = _once([*record["writes"], *written]), _once([*record["paths"], *written])
-    return texts
 
 
 def _command(found: object) -> "str | None":
@@ -236,25 +194,7 @@ def _command(found: object) -> "str | None":
 
 def _patched(given: "Mapping[str, object]") -> list[str]:
     """The files that a patch names, as Codex, opencode, diff and git write them."""
-    found = []
-    for text in _texts(given, _PATCHES):
-        lines = text.split("\n")
-        headers = [agents_header(line.strip()) for line in lines if line.lstrip().startswith("*** ")]
-        found += [path for kind, path in headers if kind] or _compared(lines)
-    return found
-
-
-def _compared(lines: list[str]) -> list[str]:
-    """The files that a unified diff names."""
-    found = []
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        if line.startswith("--- ") and following.startswith("+++ "):
-            found += [name for side in (line, following) if (name := name_of(side, "a/", "b/"))]
-        elif line.startswith("diff --git ") and " b/" in line:  # a change of mode has no other line
-            found.append(line.rpartition(" b/")[2].strip())
-        else:
-            found += [line[len(begin) :].strip() for begin in _DIFF_LINES if line.startswith(begin)]
-    return found
+    return [path for text in _texts(given, _PATCHES) for path in named_files(text)]
 
 
 def _texts(given: "Mapping[str, object]", keys: tuple[str, ...]) -> list[str]:

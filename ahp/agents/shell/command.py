@@ -2,29 +2,20 @@
 
 from ahp.system.plain import Plain
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ahp.agents.shell.search import Search
-    from ahp.agents.shell.usage import Patch
-
 
 class Command(Plain):
     """One simple command. Texts are as the script has them, unknown parts included; paths have `**` for those.
 
     `program` is a base name; "" for a bare assignment or redirect, or when it is not known. `folder` is where the
     `cd`s before it, and options like `git -C`, lead; "" where the script starts. `may_write` are those of `paths`
-    that it may write: its program is not known here. `unpacks` are (archive, folder, parts taken off the names in
-    it), `patches` the files with patches that it applies, `scripts` those that it runs and that the script did not
-    write: (path, folder in which it runs, the program that is told to run it, "" where the file says, arguments, ""
-    for unknown ones). `searches` are (folder, search) where it writes what a search finds. `unknown` are its words
+    that it may write: its program is not known here. `unknown` are its words
     that are known only when it runs, as the script has them; `does_nothing` says that it shows help or a version,
     or what it would do.
     """
 
     __slots__ = (
         *("args", "assignments", "code", "config", "does_nothing", "flags", "folder", "may_write", "operands"),
-        *("patches", "paths", "program", "redirects", "scripts", "searches", "stdin", "unknown", "unpacks"),
-        *("unresolved", "unresolved_at", "verb", "writes"),
+        *("paths", "program", "redirects", "stdin", "unknown", "unresolved", "unresolved_at", "verb", "writes"),
     )
 
     def __init__(
@@ -45,10 +36,6 @@ class Command(Plain):
         self.paths: list[str] = []
         self.writes: list[str] = []
         self.may_write: list[str] = []
-        self.unpacks: list[tuple[str, str, int]] = []
-        self.patches: list[Patch] = []
-        self.scripts: list[tuple[str, str, str, tuple[str, ...]]] = []
-        self.searches: list[tuple[str, Search]] = []
         self.unknown: list[str] = []
         self.does_nothing = False
         self.verb = self.folder = self.stdin = self.code = ""

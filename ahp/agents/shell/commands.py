@@ -62,16 +62,6 @@ def read(script: str, environment: "Mapping[str, str] | None" = None, arguments:
     return read_all(script, environment, arguments).commands
 
 
-def read_program(language: str, text: str, arguments: "Sequence[str]" = ()) -> list[Command]:
-    """What a text does in the language of a program, and the commands that it starts. Never raises."""
-    reader = _Reader({})
-    try:
-        reader.execution.program(language, marks.without_marks(text), list(map(marks.without_marks, arguments)))
-    except RecursionError:  # thousands of nested expansions
-        reader.execution.unknown()
-    return reader.execution.commands
-
-
 def read_all(script: str, environment: "Mapping[str, str] | None" = None, arguments: "Sequence[str]" = ()) -> Reading:
     """The commands as `read` gives them, and the files that the script writes. Never raises."""
     reader = _Reader(only_read(script, environment))
@@ -158,25 +148,18 @@ class _Reader:
             self._function(node)
         elif kind == "subshell":
             before, self.state.stdin = self.state.stdin, stdin
-            printed = self._substitution(node)
+            self._substitution(node)
             self.state.stdin = before
-            return printed if printed in self.state.marks.packed else None
         elif kind in _WORDS:
             self._expander.word(node)
             if kind == "test_command":
                 self.execution.subscripts([text(child) for child in _raw_strings(node)])
         else:
-            return self._several(node, stdin)
+            before, self.state.stdin = self.state.stdin, stdin
+            for child in node.named_children:
+                self._walk(child)
+            self.state.stdin = before
         return None
-
-    def _several(self, node: "Node", stdin: str | None) -> str | None:
-        """Statements one after the other; returns the archive that the last of them prints: `cd x && tar c .`."""
-        before, self.state.stdin = self.state.stdin, stdin
-        printed: str | None = None
-        for child in node.named_children:
-            printed = self._walk(child)
-        self.state.stdin = before
-        return printed if printed in self.state.marks.packed else None
 
     # Substitutions and pipes
 
@@ -196,8 +179,6 @@ class _Reader:
         told = (
             state.marks.named(printed or "", text(node)) if single else state.marks.mark(Unknown(text(node), "output"))
         )
-        if printed in state.marks.packed:
-            state.marks.packed[told] = state.marks.packed[printed]
         if node.type != "process_substitution":
             return told
         state.pipes[text(node)] = told

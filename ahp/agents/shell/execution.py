@@ -2,7 +2,6 @@
 
 from ahp.agents.shell import git, marks, output, programs, roles, special, usage
 from ahp.agents.shell.command import UNKNOWN, Command
-from ahp.agents.shell.containers import on_this_machine
 from ahp.agents.shell.marks import ANYTHING, Unknown
 from ahp.agents.shell.redirects import Redirects
 from ahp.agents.shell.state import State
@@ -25,17 +24,12 @@ _LEADING_ELSEWHERE = (
     *("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"),
     *("HOME", "XDG_CONFIG_HOME"),
 )
-_CHECKS_SYNTAX = "-n"  # of a shell
 _DOTGLOB = ("dotglob", "globdots")  # of bash and zsh; zsh takes them with underlines, and in any case
-_ELSEWHERE = ("ssh", "autossh", "mosh", "rsh", "dbclient", "kubectl", "oc", "lxc", "docker", "podman", "nerdctl")
 _PROMPTS = ("PS0", "PS1", "PS2", "PS3", "PS4")
 _SUBSTITUTES = regex(r"\$\(|`")
 # They take an index apart: `a[…]`.
 _INDEXING = ("test", "[", "[[", "let", "read", "mapfile", "readarray", "getopts", "wait")
 _STARTUP_FILES = ("BASH_ENV", "ENV", "PYTHONSTARTUP")
-_SCRIPTS = (".py", ".sh")
-# Of these files only a part is run, or it is no text of a language.
-_READ_ELSEWHERE = ("patch", "git", "apply_patch", "applypatch", "make", "gmake", "bmake", "ninja", "meson", "just")
 
 
 class Execution:
@@ -53,13 +47,6 @@ class Execution:
         last = self.commands[-1] if self.commands else None
         if last is None or last.program or last.args or last.assignments or last.unresolved_at != ["program"]:
             self._add(UNKNOWN)
-
-    def program(self, language: str, text: str, arguments: "Sequence[str]") -> None:
-        """Adds what a text in the language of a program does; it may write files that are its arguments."""
-        command, found = Command(language), Usage(operands=[word for word in arguments if not usage.is_folder(word)])
-        self._read_code(Run(code=text, language=language), found)
-        self._add(self._described(command, found, [], None))
-        self._follow(command, [language], found, None)
 
     def bare(self, command: Command, writes: "Sequence[str]") -> None:
         """Adds a command that only assigns or redirects."""
@@ -183,28 +170,17 @@ class Execution:
         return found
 
     def _read_code(self, run: Run, found: Usage) -> None:
-        """Takes what a text in another language does for the command's own doing."""
+        """A text in another language than a shell's is not read: what it names, or is given, it may write."""
         source = run.code
         if run.file is not None and run.language not in SHELLS and run.language not in SOURCING:
             source = self._state.stored(run.file)
-            if source is not None and run.language in ("patch", "git"):
-                found.patches = [one for one in found.patches if one.file != run.file]
         if source is None:
             return
         if marks.is_unknown(source):
             found.unknown("program")
-        from ahp.agents.shell import languages  # few commands need them
-
-        told = languages.read(run.language, source)
-        found.reads += told.reads
-        found.writes += told.writes
-        found.unsure += told.unsure
-        if told.changes and run.file is None:
-            found.unsure += [word for word in found.operands if usage.looks_like_a_path(word)]
-        found.runs += [Run(script=one, stdin="") for one in told.scripts]
-        found.runs += [Run(tuple(one), stdin="") for one in told.commands]
-        if told.unknown:
-            found.unknown("program")
+        found.unsure += usage.named_in(marks.without_marks(self._marks.shown(source)))
+        if run.file is None:
+            found.unsure += [word for word in found.operands if word != source and usage.looks_like_a_path(word)]
 
     def _hands_over_a_shell(self, command: Command, args: list[str]) -> bool:
         """Whether a file into which the script wrote a shell is handed to a program that may run it."""
@@ -228,22 +204,6 @@ class Execution:
         command.code = shown(found.code)
         command.writes = list(dict.fromkeys([*self._paths(folder, found.writes), *self._paths(here, writes)]))
         command.may_write = list(dict.fromkeys(self._paths(folder, found.unsure)))
-        for archive, into, stripped in found.unpacks:
-            command.unpacks += [
-                (one, place, stripped)
-                for one in self._paths(folder, [archive])
-                for place in self._paths(folder, [into])
-            ]
-        for patch in found.patches:
-            into = usage.joined(folder, self._marks.pattern(patch.into))
-            files = self._paths(here if patch.is_input else folder, [patch.file])
-            command.patches += [patch.at(file, into) for file in files]
-        for word in filter(marks.is_unknown, found.writes):
-            command.searches += [
-                (usage.joined(folder, part.pattern.rpartition("/")[0] or "."), part.search)
-                for part in self._marks.of(word)
-                if part.search is not None and part.pattern.endswith(f"/{ANYTHING}")
-            ]
         read = self._paths(folder, found.reads)
         command.paths = list(dict.fromkeys([*read, *command.may_write, *command.writes]))
         strays = here.startswith(ANYTHING) and any(path.startswith(ANYTHING) for path in command.writes)
@@ -257,9 +217,9 @@ class Execution:
     def _paths(self, folder: str, words: "Sequence[str]") -> list[str]:
         """Words as paths behind the folder."""
         patterns = [self._marks.pattern(word) for word in words]
-        paths = [usage.joined(folder, path) for path in patterns if usage.is_file(path)]
-        mounts = self._state.mounts
-        return paths if mounts is None else [one for path in paths for one in on_this_machine(path, mounts)]
+        if self._state.contained:  # a whole path is one of the container's
+            patterns = [path for path in patterns if not path.startswith(("/", "~"))]
+        return [usage.joined(folder, path) for path in patterns if usage.is_file(path)]
 
     # What it changes and runs
 
@@ -282,13 +242,8 @@ class Execution:
                 state.aliases[name] = text
         elif program in state.functions and words[0] == program:
             self._call(command, words, stdin)
-        elif "/" in words[0]:
-            if (content := state.stored(words[0])) is not None:
-                self._run_script(Run(script=content, arguments=tuple(words)), stdin, False, command.assignments)
-            elif not programs.is_listed(program):
-                self._note_script(command, self._marks.located(words[0]), "", words[1:])
-        elif words[0].endswith(_SCRIPTS):  # `uv run x.py`
-            self._note_script(command, words[0], "", words[1:])
+        elif "/" in words[0] and (content := state.stored(words[0])) is not None:
+            self._run_script(Run(script=content, arguments=tuple(words)), stdin, False, command.assignments)
         if program in ("setopt", *SHELLS) or (program == "shopt" and "-u" not in words):
             state.variables.globs_hidden |= any(word.replace("_", "").lower() in _DOTGLOB for word in words)
         if program in _INDEXING or (program == "printf" and words[1:2] == ["-v"]):
@@ -296,9 +251,8 @@ class Execution:
         for other in state.other_names(words[0]):  # it may be that, too: not every shell reads aliases
             found.runs.append(Run((*other, *words[1:])))
         self.environment(command.assignments)
-        printed, mounts = None, state.mounts
-        if found.mounts is not None:
-            state.mounts = [(inside, host and usage.joined(state.folder, host)) for inside, host in found.mounts]
+        printed, contained = None, state.contained
+        state.contained |= found.contained
         if any(run.assignments for run in found.runs):
             state.variables.forget_environment()
         for run in found.runs:
@@ -309,25 +263,10 @@ class Execution:
             here = state.folder
             state.folder = usage.joined(here, self._marks.pattern(found.folder))
             given = None if run.stdin == "" else run.stdin or stdin
-            if program in _ELSEWHERE and given in self._marks.packed:  # it is unpacked on another machine
-                given = self._marks.mark(Unknown("", "output"))
-            if run.file is not None and run.language not in _READ_ELSEWHERE:
-                language = "sh" if run.language in SOURCING else run.language
-                self._note_script(command, run.file, language, run.arguments[1:])
             printed = self._start(run, command.assignments, given, program == "eval" or program in SOURCING)
             state.folder = state.folder if program == "eval" or program in SOURCING else here
-        state.mounts = mounts
+        state.contained = contained
         return printed if len(found.runs) == 1 else None
-
-    def _note_script(self, command: Command, file: str, language: str, words: "Sequence[str]") -> None:
-        """Remembers a file that is run, unless the script itself wrote it: then it is read as a part of it."""
-        state = self._state
-        if state.stored(file) is not None or (command.program in SHELLS and _CHECKS_SYNTAX in command.flags):
-            return
-        source = state.copied.get(state.path(file))
-        paths = self._paths(state.folder, [file]) if source is None else [source]
-        given = tuple([self._marks.shown(word) if marks.is_known(word) else "" for word in words])
-        command.scripts += [(path, state.folder, language, given) for path in paths if "*" not in path]
 
     def _start(self, run: Run, assignments: list[str], stdin: str | None, here: bool) -> str | None:
         state = self._state

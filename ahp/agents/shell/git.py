@@ -1,8 +1,9 @@
 """git's command line: what it is told beyond options and operands (git(1)). Its options stand in `git.txt`."""
 
-from ahp.agents.shell import marks, patches, programs, roles
+from ahp.agents.shell import marks, programs, roles
 from ahp.agents.shell.marks import Marks
 from ahp.agents.shell.usage import Run, Usage
+from ahp.system.patch import named_files
 from ahp.system.regex import regex
 
 _RUN_BY_GIT = regex(
@@ -45,8 +46,8 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
         _as_a_whole(found)
     elif found.verb == "merge-file" and {"--stdout", "--object-id"} & set(found.flags):
         found.writes = []
-    elif found.verb in ("apply", "am"):
-        patches.of_git(found, stdin, known)
+    elif found.verb in ("apply", "am") and marks.is_known(stdin or ""):
+        found.writes += named_files(stdin or "")
     elif found.verb == "reflog" and found.operands[:1] in (["expire"], ["delete"]):
         found.writes.append(".git/logs")
     elif found.verb in ("init", "init-db") and any(name == "--separate-git-dir" for name, _ in found.values):
@@ -59,12 +60,10 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
 
 def _alias(found: Usage, args: list[str], known: Marks) -> None:
     """An alias, or a program of its own: `git ci -n`."""
-    from ahp.agents.shell import unlisted
-
     if "-n" in found.flags:
         found.unknown("program")
     given = args[args.index(found.verb) + 1 :] if found.verb in args else []
-    told = unlisted.read("git", given, known)
+    told = roles.unlisted("git", given, known)
     found.writes += told.writes
     found.unsure += told.unsure
     found.runs += told.runs

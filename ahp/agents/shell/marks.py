@@ -7,10 +7,6 @@ reads it last still knows which parts of it only running tells.
 from ahp.system.plain import Plain
 from ahp.system.regex import regex
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ahp.agents.shell.search import Search
-
 _FIRST, _LAST = 0x100010, 0x10FFFD
 _WILD = {"*": "\U00100000", "?": "\U00100001", "[": "\U00100002"}
 _LITERAL = {mark: char for char, mark in _WILD.items()}
@@ -34,11 +30,10 @@ class Unknown(Plain):
     "output": what a command prints; "script": computed from the text of the script itself, so it may have been chosen
     to look harmless. `quoted`: it stands between quotes, one word, whatever it holds. `pattern` is what it is as a
     path, wildcards in it: `src/**`. `name` is given where it surely is one word without blanks, as far as it is known
-    then: `/x/.venv` of a variable in the environment, `**` of a folder that a program prints. `search` tells of names
-    that are what a search finds below a folder.
+    then: `/x/.venv` of a variable in the environment, `**` of a folder that a program prints.
     """
 
-    __slots__ = ("name", "origin", "pattern", "quoted", "search", "source")
+    __slots__ = ("name", "origin", "pattern", "quoted", "source")
 
     def __init__(
         self,
@@ -47,10 +42,9 @@ class Unknown(Plain):
         quoted: bool = False,
         pattern: str = ANYTHING,
         name: str = "",
-        search: "Search | None" = None,
     ) -> None:
         self.source, self.origin, self.quoted, self.pattern = source, origin, quoted, pattern
-        self.name, self.search = name, search
+        self.name = name
 
 
 class Marks:
@@ -60,10 +54,6 @@ class Marks:
         self._known: list[Unknown] = []
         self.opened: dict[str, tuple[str, ...]] = {}
         """The files of which a mark stands for all the text."""
-        self.compared: dict[str, tuple[str, ...]] = {}
-        """The files of which a mark stands for a patch that git prints."""
-        self.packed: dict[str, tuple[str, ...]] = {}
-        """The names in the archive that a mark stands for."""
 
     def mark(self, unknown: Unknown) -> str:
         """The character that stands for it."""
@@ -102,13 +92,6 @@ class Marks:
         name = _UNKNOWN.sub(lambda _: names.pop(0), word).rpartition("/")[2]
         return name if _PROGRAM.fullmatch(name) else ""
 
-    def located(self, word: str) -> str:
-        """A path with what the environment tells of its beginning."""
-        parts = self.of(word)
-        if len(parts) != 1 or not parts[0].name.startswith("/") or not parts[0].pattern.startswith(ANYTHING):
-            return word
-        return _UNKNOWN.sub(lambda _: parts[0].name, word)
-
     def named(self, text: str, source: str) -> str:
         """The text, its parts of unknown source called `source`."""
         if text.isascii():
@@ -118,22 +101,11 @@ class Marks:
 
     def are_names(self, text: str) -> bool:
         """Whether nothing but unknown lines are in the text, which may be names: it is no file's text, and no patch."""
-        return is_unknown(text.replace("\n", "")) and text not in self.opened and text not in self.compared
-
-    def sifted(self, names: str, args: list[str]) -> str:
-        """Names that are found, behind a `grep` with these arguments."""
-        return _UNKNOWN.sub(lambda found: self._sifted(found[0], args), names)
-
-    def _sifted(self, char: str, args: list[str]) -> str:
-        one = self._known[ord(char) - _FIRST]
-        if one.search is None or not all(map(is_plain, args)):  # what is not known may leave nothing out
-            return char
-        return self.mark(Unknown(one.source, one.origin, one.quoted, one.pattern, one.name, one.search.through(args)))
+        return is_unknown(text.replace("\n", "")) and text not in self.opened
 
     def nameless(self, text: str) -> str:
         """The text with no part of which it is sure that it is one word, or which files it is about."""
         self.opened.pop(text, None)
-        self.compared.pop(text, None)
         if not any(part.name for part in self.of(text)):
             return text
         return _UNKNOWN.sub(lambda found: self._nameless(found[0]), text)
@@ -146,20 +118,18 @@ class Marks:
         unknown = self._known[ord(char) - _FIRST]
         if unknown.source:
             return char
-        return self.mark(Unknown(source, unknown.origin, unknown.quoted, unknown.pattern, unknown.name, unknown.search))
+        return self.mark(Unknown(source, unknown.origin, unknown.quoted, unknown.pattern, unknown.name))
 
     def _nameless(self, char: str) -> str:
         unknown = self._known[ord(char) - _FIRST]
-        return self.mark(Unknown(unknown.source, unknown.origin, unknown.quoted, unknown.pattern, "", unknown.search))
+        return self.mark(Unknown(unknown.source, unknown.origin, unknown.quoted, unknown.pattern, ""))
 
     def _again(self, char: str, quoted: bool) -> str:
         unknown = self._known[ord(char) - _FIRST]
         return (
             char
             if unknown.quoted == quoted
-            else self.mark(
-                Unknown(unknown.source, unknown.origin, quoted, unknown.pattern, unknown.name, unknown.search)
-            )
+            else self.mark(Unknown(unknown.source, unknown.origin, quoted, unknown.pattern, unknown.name))
         )
 
     def is_astray(self, text: str) -> bool:

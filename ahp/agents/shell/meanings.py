@@ -20,6 +20,7 @@ _KEYS = ("Enter", "C-m", "KPEnter")
 _URL = regex(r"[a-z+.-]+://|git@|\S+@\S+:")
 _GLUE = regex("[= ]")
 _TAG = regex("[:@]")
+_PARTS = regex("[:=,]")
 _HOST = regex(r"[\w.@-]+:")
 _COPIERS = ("rsync", "scp")
 _CONTENTS = ("/", "/.")  # behind a source: what is in it is copied, not the folder itself
@@ -135,8 +136,9 @@ class Meanings:
         if not marks.is_known(word):
             self.usage.unknown("value")
 
-    def _patch(self, word: str) -> None:
-        self.usage.reads.append(word)
+    def _mount(self, word: str) -> None:
+        """`-v HOST:INSIDE`, `--mount source=HOST,…`: what runs inside may write there."""
+        self.usage.unsure += [part for part in _PARTS.split(word)[:-1] if looks_like_a_path(self._marks.pattern(part))]
 
     def _code(self, text: str) -> None:
         usage = self.usage
@@ -180,6 +182,7 @@ class Meanings:
 
     def image(self, image: str, words: list[str]) -> None:
         """A container's arguments are its entry point's: `alpine/git commit`."""
+        self.usage.contained = True
         program = _TAG.split(image.rpartition("/")[2])[0]
         if words and not self._entry and (program == "git" or words[0].startswith("-")):
             self.usage.runs.append(Run((program, *words)))
@@ -202,7 +205,8 @@ class Meanings:
         "SETTING": _setting,
         "CONFIG": _config,
         "NAME": _name,
-        "PATCH": _patch,
+        "MOUNT": _mount,
+        "PATCH": _read_file,
         "CODE": _code,
         "RUN": _script_file,
     }

@@ -3,11 +3,16 @@
 from ahp.agents.shell import marks, programs
 from ahp.agents.shell.marks import Marks
 from ahp.agents.shell.meanings import OPENS_A_SHELL, Meanings
-from ahp.agents.shell.usage import A_SHELL, MOST_COMMANDS, Run, Usage
+from ahp.agents.shell.usage import A_SHELL, MOST_COMMANDS, Run, Usage, looks_like_a_path
 from ahp.shell import options
 from ahp.shell.names import SHELLS
 from ahp.shell.synopsis import Synopsis
+from ahp.system.regex import regex
 
+_OUTPUTS = ("-o", "--output", "--out", "--outfile", "--output-file", "--out-file")
+_TEXTS = ("-c", "-e", "-x", "--eval", "--command", "--exec", "eval")
+"""Behind these, such a program may be given a text in its own language, or a shell's."""
+_CALL = regex(r"\s*[\w.$]+\(")
 _PLAIN_VERB = Synopsis(options.ANY, {}, frozenset(), ("NAME...",))
 
 
@@ -15,9 +20,7 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
     """Reads a command line by its synopsis; one of an unknown program by what its words look like."""
     found = programs.of(program)
     if found is None:
-        from ahp.agents.shell import unlisted  # most commands are listed
-
-        usage = unlisted.read(program, args, known)
+        usage = unlisted(program, args, known)
     else:
         meanings = Meanings(program, found, stdin, known)
         _Reading(program, meanings, known).options(args, found)
@@ -26,6 +29,29 @@ def read(program: str, args: list[str], stdin: str | None, known: Marks) -> Usag
     passed_on = _passed_on(program, args)
     usage.runs += [Run(one) for one in passed_on if not any(words[-len(one) :] == one for words in told)]
     return usage
+
+
+def unlisted(program: str, args: list[str], known: Marks) -> Usage:
+    """A program that nobody here knows: a word that looks like a path it may write, a text it may run."""
+    parsed = options.parse(args, options.ANY)
+    found = Usage(parsed.flags, parsed.values, operands=list(parsed.operands))
+    found.opens_option(args, known)
+    if found.operands and found.operands[0].isidentifier():
+        found.verb = found.operands.pop(0)
+    for index, word in enumerate(args):
+        value = word.partition("=")[2] if word.startswith("-") else word
+        option = args[index - 1] if index and args[index - 1].startswith("-") else word.partition("=")[0]
+        if looks_like_a_path(value):
+            (found.writes if option in _OUTPUTS else found.unsure).append(value)
+        elif not marks.is_known(value):
+            found.unknown("value")
+        if A_SHELL.search(word):
+            found.unknown("program")
+        if ("(" in word or any(map(str.isspace, word))) and args[index - 1 : index] and args[index - 1] in _TEXTS:
+            found.runs.append(Run(code=word, language=program))
+            if not _CALL.match(word):  # `db.users.count()` is no shell's
+                found.runs.append(Run(script=word, stdin=""))
+    return found
 
 
 def _passed_on(program: str, args: list[str]) -> "list[tuple[str, ...]]":

@@ -26,8 +26,8 @@ class State:
         self.stdin: str | None = None
         """What the compound command or script around reads; None when nothing was given to it."""
         self.nested = 0
-        self.mounts: list[tuple[str, str]] | None = None
-        """What of this machine a container sees, where the script runs in one; see `Usage`."""
+        self.contained = False
+        """Whether what is read now runs in a container."""
         self.files: dict[str, str] = {}
         """What the script wrote, by path; a mark where only running tells."""
         self.appended: set[str] = set()

@@ -58,37 +58,30 @@ class Run(Plain):
         )  # fmt: skip
 
 
-class Patch(Plain):
-    """A file whose text says which others a command writes, behind the folder `into`.
-
-    `stripped` parts are left out of the names, "" for all folders; `is_told` where the command line says how many.
-    `is_input`: the shell opens it, where it is itself. `reverse`: what it adds is taken out.
-    """
-
-    __slots__ = ("file", "into", "is_input", "is_told", "reverse", "stripped")
-
-    def __init__(self, file: str, is_input: bool, into: str, stripped: str, is_told: bool, reverse: bool) -> None:
-        self.file, self.is_input, self.into = file, is_input, into
-        self.stripped, self.is_told, self.reverse = stripped, is_told, reverse
-
-    def at(self, file: str, into: str) -> "Patch":
-        """The same with whole paths."""
-        return Patch(file, self.is_input, into, self.stripped, self.is_told, self.reverse)
-
-
 class Usage(Plain):
     """One command line, read. All texts may hold marks.
 
     `unsure` are files that it may read or write, where nobody here knows the program; `fetched` those written that hold
     what nobody has seen yet; `copies` are (source, copy); `folder` is where it works, when it is told another one (`git
-    -C`); `mounts` are (folder of a container, folder of this machine) where what it runs sees no other files of this
-    machine; `unpacks` are (archive, folder into which all of it goes, parts taken off its names), `patches` those that
-    it applies; `places` where a word is unresolved: "program", "option", "path" (one that is written) or "value".
+    -C`); `places` where a word is unresolved: "program", "option", "path" (one that is written) or "value".
     """
 
     __slots__ = (
-        *("code", "config", "copies", "fetched", "flags", "folder", "mounts", "operands", "patches", "places", "reads"),
-        *("runs", "unpacks", "unsure", "values", "verb", "writes"),
+        *(
+            "code",
+            "config",
+            "contained",
+            "copies",
+            "fetched",
+            "flags",
+            "folder",
+            "operands",
+            "places",
+            "reads",
+            "runs",
+            "unsure",
+        ),
+        *("values", "verb", "writes"),
     )
 
     def __init__(
@@ -104,14 +97,12 @@ class Usage(Plain):
         self.flags, self.values, self.operands = flags or [], values or [], operands or []
         self.fetched, self.copies = fetched or [], copies or []
         self.verb = self.code = self.folder = ""
+        self.contained = False
         self.config: list[tuple[str, str]] = []
         self.reads: list[str] = []
         self.writes: list[str] = []
         self.unsure: list[str] = []
         self.runs: list[Run] = []
-        self.mounts: list[tuple[str, str]] | None = None
-        self.unpacks: list[tuple[str, str, int]] = []
-        self.patches: list[Patch] = []
         self.places = places or set()
 
     def unknown(self, place: str) -> None:
@@ -146,6 +137,21 @@ def looks_like_a_path(word: str) -> bool:
     """Whether a word of no known meaning may name a file."""
     plain = "/" in word or "." in word.rstrip(".")
     return plain and "://" not in word and not any(map(str.isspace, word)) and is_file(word)
+
+
+def named_in(text: str) -> list[str]:
+    """What a text in any language names that looks like a path; what it does with it only running tells.
+
+    A string counts as a whole; of other words one that begins like a path, or whose last part has an ending.
+    """
+    quoted = [one for one in _QUOTED.findall(text) if looks_like_a_path(one) or one[:1] == "." != one]
+    words = [one.lstrip("+%:") for one in _APART.split(text)]
+    plain = [one for one in words if one[:1] in (".", "/", "~") or "." in one.rpartition("/")[2][1:-1]]
+    return [one for one in dict.fromkeys([*quoted, *plain]) if one.isprintable() and one.strip("./~") and is_file(one)]
+
+
+_QUOTED = regex(r"[\"'`]([^\"'`\n]{1,400})[\"'`]")
+_APART = regex(r"[\s'\"`()\[\]{},;=<>|&]+")
 
 
 def is_file(path: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tarfile
 from typing import Any
 
 import pytest
@@ -42,8 +41,6 @@ def told(make_event: Any, gather: Any, native: str, arguments: dict[str, Any], *
         ("find . -type f -exec chmod 777 {} +", {(kind, False) for kind in KINDS}),
         ("find -L $PWD ! -name '*.py' -delete", {(kind, False) for kind in KINDS}),
         ("find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +", {(kind, False) for kind in KINDS}),
-        ("find . -regex '.*hooks.yaml' -delete", {("policy", False)}),
-        ("find . -iregex '.*/PRE-\\(commit\\|push\\)' -execdir rm {} ';'", {("git hooks", False)}),
         ("find . '(' -name hooks.yaml -o -name x ')' -ok rm {} ';'", {("policy", False)}),
         ("find src -name x -o -path './.ahp/*' -delete", set()),
         ("find . -name x -fprint .ahp/hooks.yaml", {("policy", True)}),
@@ -156,23 +153,6 @@ def test_another_name_of_a_protected_file_is_one(repo: Any, make_event: Any, gat
     (repo.root / "plain").hardlink_to(repo.root / "src/a.py")
     assert told(make_event, gather, "Write", {"file_path": "innocent", "content": ""}) == {("policy", True)}
     assert told(make_event, gather, "Write", {"file_path": "plain", "content": ""}) == set()
-
-
-def test_an_archive_is_told_by_the_names_in_it(repo: Any, make_event: Any, gather: Any) -> None:
-    with tarfile.open(repo.root / "a.tar", "w") as tar:
-        for name in ("p/src/a.py", "p/.ahp/hooks.yaml", "p/.git/hooks/pre-push", "p/.env"):
-            tar.addfile(tarfile.TarInfo(name))
-    kinds = {("policy", True), ("git hooks", True)}
-    for command, said in {
-        "tar xf a.tar": set(),
-        "tar xf a.tar --strip-components=1": kinds,
-        "cat a.tar | tar x --strip-components=1": kinds,
-        "tar x --strip-components=1 < a.tar": kinds,
-        "mkdir -p x/y; tar -xf a.tar -C x/y": set(),
-        "tar -xf a.tar -C x/y --strip-components=1": set(),
-        "tar xf missing.tar; unzip -o missing.zip": set(),
-    }.items():
-        assert told(make_event, gather, "Bash", {"command": command}) == said, command
 
 
 @pytest.mark.parametrize(

@@ -175,8 +175,6 @@ def test_the_files_that_a_script_writes_are_told_with_their_texts() -> None:
         "cat <<E\n" * 3000,
         "for a in 1 2 3 4 5 6 7 8; do " * 6 + "c;" + "done;" * 6,
         "f() { f; f; f; f; }; f",
-        "python3 -c '" + "os.system(" * 6000 + "'",
-        "perl -e '" + "`a" * 20_000 + "'",
         "tar xf a " + "-I x " * 10_000,
         "env " * 12_000 + "git commit -n",
         "A=$(a)$(b)$(c);" * 50 + "B=" + "$A" * 200 + ";" + "c $B $B $B;" * 500,

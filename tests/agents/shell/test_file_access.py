@@ -32,7 +32,7 @@ from ahp.agents.shell.commands import read
         ("git add src/a.py v1", "src/a.py v1", ""),
         ("tool --config=c.toml -v word a.b 'a sentence. here' https://x.y ..", "c.toml a.b", ""),
         ("find . src -name x -exec rm {} +", ". src ./**/x src/**/x", "./**/x src/**/x"),
-        ("find a | xargs rm", "a a/**", "a/**"),
+        ("find a | xargs rm", "a a/**/*", "a/**/*"),
         ("bash -c 'rm q'", "q", "q"),
         ("bash run.sh", "run.sh", ""),
         ("cat /dev/fd/3 ''", "", ""),

@@ -73,19 +73,10 @@ def test_what_is_not_plain_is_unknown_and_never_wrong(line: list[str]) -> None:
         ("git diff --name-only", "./**"),
         ("git log", "**"),
         ("find src -name x", "src/**/x"),
-        ("find a b", "a/**\nb/**"),
-        ("du d", "d/**"),
-        ("git ls-files d", "d/**"),
+        ("find a b", "a/**/*\nb/**/*"),
         ("git grep -l x", "./**"),
-        ("git grep -lz x d e", "d/**\ne/**"),
-        ("git grep --name-only x HEAD -- d", "d/**"),
-        ("git grep -l -e x -- .ahp", ".ahp/**"),
-        ("git grep x d", "**"),
-        ("grep -rl x d", "d/**"),
         ("ls", "./**"),
-        ("ls d", "d/**"),
         ("grep -rl x .", "./**"),
-        ("grep x f", "**"),
         ("rg --files", "./**"),
         ("fd x", "./**"),
     ],
@@ -99,19 +90,9 @@ def test_a_path_that_is_printed_has_a_pattern(line: str, pattern: str) -> None:
 def test_names_pass_through_filters() -> None:
     known = Marks()
     names = known.mark(Unknown("", pattern="src/**"))
-    assert known.pattern(printed("sort", [], names, {}, known)) == "src/**"
-    assert known.pattern(printed("grep", ["ahp"], names, {}, known)) == "src/**/*ahp*"
-    assert known.pattern(printed("grep", ["-v", "ahp"], names, {}, known)) == "src/**"
-    for program, text in [
-        ("sed", "s/a/b/"),
-        ("sed", r"s/\.a$/.b/;p"),
-        ("awk", "{print $2}"),
-        ("tr", "x"),
-        ("pv", "-l"),
-    ]:
-        assert known.pattern(printed(program, [text], names, {}, known)) == "src/**"
-    for program, text in [("sed", "s/a/.b/"), ("sed", "s|a|b/c|"), ("sed", "y/a/b/"), ("awk", '{print "a"$1}')]:
-        assert known.pattern(printed(program, [text], names, {}, known)) == "**"
+    for program in ("sort", "grep", "head", "tr"):
+        assert known.pattern(printed(program, ["x"], names, {}, known)) == "src/**"
+    assert known.pattern(printed("sed", ["s/a/.b/"], names, {}, known)) == "**"
 
 
 @pytest.mark.parametrize(
@@ -128,24 +109,3 @@ def test_what_was_made_from_a_text_of_the_script_stays_so() -> None:
     first = printed("rev", [], "x", {}, known)
     assert known.of(printed("tr", ["a", "b"], first, {}, known))[0].origin == "script"
     assert known.of(printed("realpath", [known.mark(Unknown("$X"))], None, {}, known))[0].pattern == "**"
-
-
-@pytest.mark.parametrize(
-    ("line", "pattern"),
-    [
-        ("gofmt -l .", "./**/*.go"),
-        ("goimports -l cmd pkg", "cmd/**/*.go pkg/**/*.go"),
-        ("rustfmt -l src/lib.rs", "src/lib.rs/**/*.rs"),
-        ("prettier -l .", "./**"),
-        ("prettier --list-different src/**/*.ts", "src/**/*.ts"),
-        ("shfmt -l .ahp", ".ahp/**"),
-        ("git diff --name-only -- src", "src/**"),
-        ("git diff --name-status main .ahp", "main/** .ahp/** ./**"),
-        ("gofmt -d .", "**"),
-        ("prettier --check .", "**"),
-    ],
-)
-def test_what_would_be_formatted_or_has_changed_lies_in_the_folders_named(line: str, pattern: str) -> None:
-    known = Marks()
-    program, *args = line.split()
-    assert " ".join(part.pattern for part in known.of(printed(program, args, None, {}, known))) == pattern

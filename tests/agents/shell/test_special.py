@@ -18,7 +18,6 @@ def read(line: str, stdin: str | None = None) -> Usage:
         ("dd if=a of=b bs=1", ["a"], ["b"]),
         ("chmod -x f", [], ["f"]),
         ("chmod -R u+w f", [], ["f"]),
-        ("patch f p", ["p"], ["f"]),
         ("sh f a", ["f"], []),
     ],
 )
@@ -40,12 +39,6 @@ def test_the_files_of_a_line(line: str, reads: list[str], writes: list[str]) -> 
         ("bash --version", None, []),
         ("trap a EXIT", None, ["a"]),
         ("trap - EXIT", None, []),
-        ("at now", "a", ["a"]),
-        ("at -l", None, []),
-        ("parallel a {} ::: b c", None, ["a b", "a c"]),
-        ("parallel a ::: b", None, ["a b"]),
-        ("parallel ::: a b", None, ["a", "b"]),
-        ("parallel", "a\nb\n", ["a", "b"]),
         ("tar xf a -I c --checkpoint-action=exec=d", None, ["c", "d"]),
     ],
 )
@@ -61,7 +54,6 @@ def test_the_texts_that_a_line_runs(line: str, stdin: str | None, runs: list[str
         ("xargs -I{} a {} x{}", "b c\nd\n", [("a", "b c", "xb c"), ("a", "d", "xd")]),
         ("xargs -0 a", "b c\0d", [("a", "b c", "d")]),
         ("xargs -i a {}", "b\n", [("a", "b")]),
-        ("screen -dm a b", None, [("a", "b")]),
     ],
 )
 def test_the_commands_that_a_line_runs(line: str, stdin: str | None, runs: list[tuple[str, ...]]) -> None:
@@ -72,18 +64,11 @@ def test_the_commands_that_a_line_runs(line: str, stdin: str | None, runs: list[
     ("line", "stdin", "place"),
     [
         ("sh", None, "program"),
-        ("at now", None, "program"),
         ("xargs sh", "x", "program"),
-        ("patch -p1", None, "path"),
-        ("screen", None, "program"),
     ],
 )
 def test_what_nobody_can_tell(line: str, stdin: str | None, place: str) -> None:
     assert place in read(line, stdin).places
-
-
-def test_a_running_screen_is_only_spoken_to() -> None:
-    assert read("screen -r x").places == set()
 
 
 def test_words_that_come_from_a_file_may_be_options() -> None:
@@ -91,8 +76,6 @@ def test_words_that_come_from_a_file_may_be_options() -> None:
     found = READERS["xargs"]("xargs", ["-a", "f", "git", "commit"], None, known)
     assert found.runs[0].opens
     assert known.may_be_option(found.runs[0].words[-1])
-    parallel = READERS["parallel"]("parallel", ["a", "::::", "f"], None, known)
-    assert parallel.runs[0].opens
 
 
 def test_names_below_a_folder_are_no_options() -> None:
@@ -100,12 +83,6 @@ def test_names_below_a_folder_are_no_options() -> None:
     names = known.mark(Unknown("", pattern="src/**"))
     found = READERS["xargs"]("xargs", ["rm"], names, known)
     assert not known.may_be_option(found.runs[0].words[-1])
-
-
-def test_a_patch_that_comes_in_is_read() -> None:
-    assert read("patch -p1", "--- a/f\n").runs[0].code == "--- a/f\n"
-    assert read("patch -i p").runs[0].file == "p"
-    assert read("dd of=a").copies == []
 
 
 def test_a_written_path_that_a_command_prints_is_unresolved() -> None:

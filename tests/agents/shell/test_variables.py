@@ -166,9 +166,3 @@ def test_the_environment_may_tell_which_program_runs(script: str, program: str) 
 def test_without_an_environment_a_variable_names_no_program() -> None:
     assert read("$VENV/bin/pytest")[-1].unresolved_at == ["program"]
     assert read("$HOME/bin/uv", {})[-1].unresolved_at == ["program"]
-
-
-def test_a_script_is_found_by_the_environment() -> None:
-    for word in ('"$VENV/../x.sh"', "$VENV/../x.sh"):
-        assert read(word, ENVIRONMENT)[-1].scripts == [("/x/.venv/../x.sh", "", "", ())]
-    assert read("cd sub && $PWD/x.sh", ENVIRONMENT)[-1].scripts == [("sub/./x.sh", "sub", "", ())]
