@@ -20,7 +20,7 @@ AGENT = Starter(
     "ahp.agents.main",
     ("ahp.agents.judging", "ahp.facts.tool"),
     (
-        "ahp.agents.calls.refused",
+        "ahp.agents.calls.call_view",
         "ahp.facts.diff",
         "ahp.agents.calls.near_remotes",
         "ahp.agents.calls.server_tools",

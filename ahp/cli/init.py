@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ahp.cli import tally
+from ahp.cli import try_
 from ahp.hosts.ci.templates import KINDS
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
@@ -69,7 +69,7 @@ def _adopt(where: "Workspace", packs: tuple[str, ...], force: bool) -> None:
     plan = done.plan
     starts = {**{rule: f"shadow: {why}" for rule, why in plan.watched.items()}}
     starts |= {rule: f"prompt: {why}" for rule, why in plan.asked.items()}
-    tally.show(done.tally, rules(done.policy), starts, _RULES_SHOWN)
+    try_.show(done.tally, rules(done.policy), starts, _RULES_SHOWN)
     for names, state in (
         (done.trusted, "may run in this clone"),
         (done.waiting, "wait until a person runs `ahp trust`"),

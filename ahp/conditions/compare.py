@@ -6,8 +6,8 @@ from typing import Literal
 
 from ahp.conditions.entailment import Entailment, never, rank
 from ahp.conditions.evaluate import build
+from ahp.conditions.guards import Plan, as_fact, reads
 from ahp.conditions.normal import Group, Leaf, Loop, Node, group, normal
-from ahp.conditions.plan import Plan, as_fact, reads
 from ahp.conditions.samples import fact_sets
 from ahp.conditions.typecheck import Checked
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from ahp.conditions import sets
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
+from ahp.conditions.guards import Plan, reads
 from ahp.conditions.inference import Types
 from ahp.conditions.normal import FALSE, TRUE, UNKNOWN, Group, Leaf, Loop, Node, normal
-from ahp.conditions.plan import Plan, reads
 
 _CASES = 64  # values of a fact that are tried one by one
 _STEPS = 20_000  # comparisons of two nodes before an entailment counts as not proven

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from ahp.conditions import sets
 from ahp.conditions.evaluate import closure
+from ahp.conditions.guards import Plan, walk
 from ahp.conditions.language import LOOP, OPERATIONS, children
-from ahp.conditions.plan import Plan, walk
 from ahp.conditions.runtime import FAULTS, Bound
 from ahp.conditions.schema import ANY, Type, join, type_of_value
 

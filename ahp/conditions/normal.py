@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ahp.conditions import sets
-from ahp.conditions.alternatives import alternatives
 from ahp.conditions.evaluate import closure
+from ahp.conditions.guards import Plan
 from ahp.conditions.inference import BOOLS, Types, domain, folded, infer, scoped
 from ahp.conditions.language import OPERATIONS, with_children
-from ahp.conditions.plan import Plan
+from ahp.conditions.samples import alternatives
 from ahp.conditions.schema import ANY, Type
 
 FALSE, UNKNOWN, TRUE = 0, 1, 2

@@ -13,8 +13,8 @@ from typing import Any
 from ahp.conditions.checker import LITERALS
 from ahp.conditions.diagnostics import clip
 from ahp.conditions.evaluate import Bound, Undecided, build
+from ahp.conditions.guards import as_fact, reads
 from ahp.conditions.parse import parse
-from ahp.conditions.plan import as_fact, reads
 from ahp.conditions.reference_evaluator import Evaluator
 from ahp.conditions.samples import fact_sets
 from ahp.conditions.schema import Schema

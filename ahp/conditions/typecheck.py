@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ahp.conditions import calls, entailment, guards, operators, paths, plan
+from ahp.conditions import calls, entailment, guards, operators, paths
 from ahp.conditions.checker import Checker, Typed
 from ahp.conditions.diagnostics import ConditionError, Place, Position, Problem
 from ahp.conditions.lexical import Refused
@@ -45,7 +45,7 @@ class Checked:
     """
 
     text: str
-    plan: plan.Plan
+    plan: guards.Plan
     reads: frozenset[str]
     cost: int
     advice: tuple[Problem, ...] = ()
@@ -64,7 +64,7 @@ class Each:
 
     var: str
     text: str
-    plan: plan.Plan
+    plan: guards.Plan
     reads: frozenset[str]
     cost: int
     item: Type
@@ -94,8 +94,8 @@ def check(
     return Checked(
         text,
         built,
-        plan.reads(built),
-        plan.cost(built),
+        guards.reads(built),
+        guards.cost(built),
         (*_told(checker.advice, position), *_advice(built, schema, position)),
         verdict,
         _constant_problem(verdict, built, position),
@@ -123,18 +123,18 @@ def check_each(
         var, source = checker.variable(tree.left), checker.items(tree.comparators[0])
         built = _bounded(source.plan)
     assert source.type.item is not None
-    return Each(var, text, built, plan.reads(built), plan.cost(built), source.type.item)
+    return Each(var, text, built, guards.reads(built), guards.cost(built), source.type.item)
 
 
-def check_value(text: str, schema: Schema) -> plan.Plan:
+def check_value(text: str, schema: Schema) -> guards.Plan:
     """The plan of an expression of any type, for `evaluate.closure`. Raises ConditionError."""
     checker = Checker(_CONSTRUCTS, schema, {}, {}, None)
     with _refusals(checker, None):
         return _bounded(checker.expr(parse(text)).plan)
 
 
-def _bounded(built: plan.Plan) -> plan.Plan:
-    if plan.size(built) > plan.MAX_PLAN or plan.cost(built) > MAX_CONDITION_COST:
+def _bounded(built: guards.Plan) -> guards.Plan:
+    if guards.size(built) > guards.MAX_PLAN or guards.cost(built) > MAX_CONDITION_COST:
         raise Refused("bound", "the condition is too large", _START, "split the rule")
     return built
 
@@ -155,7 +155,7 @@ def _told(found: Sequence[Refused], position: Position | None) -> list[Problem]:
     return [one.place.problem(one.kind, one.message, hint=one.hint, position=position) for one in found]
 
 
-def _advice(built: plan.Plan, schema: Schema, position: Position | None) -> tuple[Problem, ...]:
+def _advice(built: guards.Plan, schema: Schema, position: Position | None) -> tuple[Problem, ...]:
     words = {
         "absent": ("may be absent, then the rule is undecidable", "guard it: has({0}) and …, or default({0}, …)"),
         "null": ("may be null, then the rule is undecidable", "guard it: {0} is not None and …, or default({0}, …)"),
@@ -166,7 +166,7 @@ def _advice(built: plan.Plan, schema: Schema, position: Position | None) -> tupl
     )
 
 
-def _constant_problem(verdict: bool | None, built: plan.Plan, position: Position | None) -> Problem | None:
+def _constant_problem(verdict: bool | None, built: guards.Plan, position: Position | None) -> Problem | None:
     if verdict is None or built[0] == "const":
         return None
     word = "always" if verdict else "never"

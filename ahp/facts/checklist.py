@@ -74,8 +74,8 @@ def _of_base(event: Event, ticket: "Ticket") -> "tuple[Box, ...] | Absent":
     from ahp.system.git import GitError
     from ahp.system.history import RangeView
     from ahp.system.partial_clone import WHOLE
-    from ahp.tickets.projects import of_issue
-    from ahp.tickets.ticket_error import NoTicket, TicketError
+    from ahp.tickets.frontmatter import NoTicket, TicketError
+    from ahp.tickets.tracker import of_issue
 
     if event.view is None or event.repo is None:
         return Absent("there is no base to compare the ticket with")

@@ -55,7 +55,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     if not fields.isdisjoint(("unmet_dependencies", "unmet_dependency_count")):
         found.update(_unmet(tickets, ticket))
     if "dependency_cycles" in fields:
-        from ahp.tickets.dependencies import cycles
+        from ahp.tickets.lint import cycles
 
         found["dependency_cycles"] = cycles(tickets, ticket)
     return found
@@ -67,7 +67,7 @@ def current(event: Event) -> "tuple[Tickets, Ticket]":
     Raises Absent where there is none, TicketError where it cannot be read: an unreadable ticket is never an empty
     one. An agent's tool calls see it as absent, or no call could mend the file.
     """
-    from ahp.tickets.ticket_error import NoTicket, TicketError
+    from ahp.tickets.frontmatter import NoTicket, TicketError
 
     tickets, found = _found(event)
     try:
@@ -81,9 +81,8 @@ def current(event: Event) -> "tuple[Tickets, Ticket]":
 
 
 def _found(event: Event) -> "tuple[Tickets, str]":
-    from ahp.tickets.projects import of_issue
-    from ahp.tickets.ticket_error import TicketError
-    from ahp.tickets.tracker import candidates
+    from ahp.tickets.frontmatter import TicketError
+    from ahp.tickets.tracker import candidates, of_issue
 
     repository = event.repo
     branches = [] if repository is None else _branches(event, repository)
@@ -118,7 +117,7 @@ def _view(event: Event, repository: Repository | None) -> "Files | None":
 
 
 def _unmet(tickets: "Tickets", ticket: "Ticket") -> dict[str, object]:
-    from ahp.tickets.dependencies import unmet
+    from ahp.tickets.lint import unmet
 
     waiting = unmet(tickets, ticket)
     return {"unmet_dependencies": waiting, "unmet_dependency_count": len(waiting)}

@@ -1,6 +1,6 @@
 """JUnit XML, in the dialects of pytest, surefire, jest, gotestsum and their kin (design §6)."""
 
-from ahp.facts import xmltext
+from ahp.facts import coverage_report
 from ahp.facts.registry import Absent
 from ahp.protocol.text import one_line
 
@@ -72,7 +72,7 @@ def parse(data: bytes, where: str) -> Report:
             failed = report.failed[-1]
             failed.text = (failed.text + part)[-_TEXT_LIMIT:]
 
-    root = xmltext.read(data, where, start, text)
+    root = coverage_report.read(data, where, start, text)
     if root not in ("testsuites", "testsuite"):
         raise Absent(f"{where}: the root is <{root[:40]}>, not <testsuites>; is it JUnit XML?")
     report.total = max(report.total, *report.declared_total.values())

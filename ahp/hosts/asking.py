@@ -132,9 +132,9 @@ def complete(asked: Event, folder: str) -> None:
     if repo is None:
         return
     from ahp.system import files
-    from ahp.tickets import projects
+    from ahp.tickets import tracker
 
-    asked.project = projects.around(folder, asked.root)
+    asked.project = tracker.around(folder, asked.root)
     if asked.trigger == "commit-msg":
         asked.draft = files.read(repo.git_dir + "/COMMIT_EDITMSG", _DRAFT_LIMIT) or b""
     if asked.trigger == "pre-push":

@@ -17,9 +17,8 @@ from ahp.system import boundaries, environ, jsontext, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
-from ahp.tickets import ids, life
-from ahp.tickets.projects import of_issue
-from ahp.tickets.tracker import named
+from ahp.tickets import life, tasklist
+from ahp.tickets.tracker import named, of_issue
 
 FOLLOWED = "AHP_FOLLOWED"  # "STEP ISSUE,…": of these moves somebody around the command says what follows
 
@@ -123,7 +122,7 @@ def _gates(move: monoco.Move, root: str, host: str) -> list[IssueGate]:
         raise AhpError(f"there is no folder {root}")
     folder = os.path.abspath(root)
     event = Gate(folder).event("pre-issue-start")
-    issue = named(move.issue) if move.issue else ids.of_branch(event.repo.branch() if event.repo else "")
+    issue = named(move.issue) if move.issue else tasklist.of_branch(event.repo.branch() if event.repo else "")
     if not issue:
         raise AhpError(f"`monoco issue {move.command}` names no issue")
     steps = [move.command]
@@ -137,7 +136,7 @@ def _gates(move: monoco.Move, root: str, host: str) -> list[IssueGate]:
 def _branch_tip(repo: Repository, issue: str) -> RangeView | None:
     """What the issue's branch brings, when another one is checked out: Monoco closes from main, and merges it there."""
     branches = branches_of(repo, issue)
-    if ids.of_branch(repo.branch()) == issue or len(branches) != 1:
+    if tasklist.of_branch(repo.branch()) == issue or len(branches) != 1:
         return None
     tip = f"refs/heads/{branches[0]}"
     ours, theirs = repo.commit_id("HEAD"), repo.commit_id(tip)

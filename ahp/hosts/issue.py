@@ -11,12 +11,11 @@ from ahp.protocol.verdict import Verdict
 from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import NotARepository, Repository
 from ahp.system.view import View
-from ahp.tickets import ids, life, transaction
+from ahp.tickets import life, tasklist, transaction
 from ahp.tickets.find import Tickets
-from ahp.tickets.projects import of_issue
 from ahp.tickets.template import slug
 from ahp.tickets.ticket import Ticket
-from ahp.tickets.tracker import named
+from ahp.tickets.tracker import named, of_issue
 
 _SWITCH = 300.0  # s: a checkout of a large tree, and the hooks it runs
 
@@ -103,7 +102,7 @@ def check(step: str, repo: Repository, view: View, issue_id: str, solution: str 
 def _changed(view: View, issue_id: str) -> list[str] | None:
     """The files that the work on an issue changed, without its own ticket; None where that cannot be told."""
     try:
-        return [entry.path for entry in view.change().entries if ids.of_file(entry.path) != issue_id]
+        return [entry.path for entry in view.change().entries if tasklist.of_file(entry.path) != issue_id]
     except Unknown:
         return None
 
@@ -129,7 +128,7 @@ def _project(event: Event) -> tuple[Repository, View]:
 def _check_branch(repo: Repository, issue_id: str) -> None:
     """A submit from elsewhere would judge and record the wrong files. Raises AhpError."""
     branch = repo.branch()
-    if ids.of_branch(branch) != issue_id:
+    if tasklist.of_branch(branch) != issue_id:
         where = f"on {one_line(branch)}" if branch else "on a detached head"
         known = branches_of(repo, issue_id)
         do = f"git switch {known[0]}" if known else f"ahp issue start {issue_id}"
@@ -139,7 +138,7 @@ def _check_branch(repo: Repository, issue_id: str) -> None:
 def branches_of(repo: Repository, issue_id: str) -> list[str]:
     """The local branches whose names carry the id."""
     listed = repo.line("for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads")
-    return [name for name in listed.split("\n") if ids.of_branch(name) == issue_id]
+    return [name for name in listed.split("\n") if tasklist.of_branch(name) == issue_id]
 
 
 def _start(repo: Repository, tickets: Tickets, issue_id: str) -> Done:
@@ -160,7 +159,7 @@ def _start(repo: Repository, tickets: Tickets, issue_id: str) -> Done:
 def _branch_for(repo: Repository, ticket: Ticket) -> tuple[str, bool]:
     """The branch of an issue, and whether it has to be made. Raises AhpError when there are several."""
     current = repo.branch()
-    if ids.of_branch(current) == ticket.id:
+    if tasklist.of_branch(current) == ticket.id:
         return current, False
     known = branches_of(repo, ticket.id)
     if len(known) > 1:

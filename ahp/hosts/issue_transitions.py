@@ -7,8 +7,8 @@ from ahp.protocol.event import Event
 from ahp.system.history import RangeView
 from ahp.tickets import life
 from ahp.tickets.find import Tickets
-from ahp.tickets.projects import folders
-from ahp.tickets.ticket_error import TicketError
+from ahp.tickets.frontmatter import TicketError
+from ahp.tickets.tracker import folders
 
 
 def gates_of(event: Event) -> list[Event]:

@@ -5,14 +5,13 @@ Logged facts are scalars; of one that the log lacks nobody knows whether it was 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
-from ahp.facts import registry
+from ahp.facts import actor, registry
 from ahp.facts.environment import DEFAULT, Slots
 from ahp.gate.match import left_open
-from ahp.insight import record_facts
 from ahp.policy import environments
 from ahp.policy.program import Program, RuleAnswer, RulePlan
 from ahp.policy.rule import Policy, rule_digest
@@ -101,8 +100,8 @@ class AskedEnvironment:
         """The first that holds by the facts of a record; what it cannot be told for want of."""
         if not self._choices:
             return DEFAULT
-        told = {path: facts[path] for path in self._reads if path in facts}
-        known = {**record_facts.told(record, self._reads), **told, **self._limits}
+        given = {path: facts[path] for path in self._reads if path in facts}
+        known = {**told(record, self._reads), **given, **self._limits}
         about = _told(known, self._slots)
         named = self._known.get(about)
         if named is None:
@@ -194,7 +193,7 @@ class AskedRules:
         self.keys = keys
         self._rules = [now.asked(key) for key in keys]
         self._reads = sorted({path for rule in self._rules for path in rule.reads})
-        self.own = [path for path in self._reads if path in record_facts.READ]
+        self.own = [path for path in self._reads if path in READ]
         self.hang_on_environment = now.hang_on_environment(self._reads)
         self._known: dict[tuple[object, ...], Found] = {}
 
@@ -244,3 +243,62 @@ def asks_alike(now: AskedTrigger, old: Program) -> set[str]:
         if words.get(plan.key) == _words(plan, now.program)
         and all(registry.alike(name, now.program.settings, old.settings) for name in _namespaces(now, plan.key))
     }
+
+
+_KINDS = actor.NAMESPACE.schema["kind"]["enum"]
+_BRANCHES, _TAGS = "refs/heads/", "refs/tags/"
+
+
+def told(record: Mapping[str, object], paths: Iterable[str]) -> dict[str, object]:
+    """The values of those of `paths` that the keys of `record` tell."""
+    found = {path: READ[path](record) for path in paths if path in READ}
+    return {path: value for path, value in found.items() if value is not None}
+
+
+def _kind(record: Mapping[str, object]) -> str | None:
+    kind = str(record.get("actor")).partition(":")[0]
+    return kind if kind in _KINDS else None
+
+
+def _name(record: Mapping[str, object]) -> str | None:
+    return str(record["actor"]).partition(":")[2] if _kind(record) else None
+
+
+def _session(record: Mapping[str, object]) -> str | None:
+    session = record.get("session")
+    return session if isinstance(session, str) else None
+
+
+def _ref(record: Mapping[str, object]) -> str | None:
+    """The ref that is pushed to; None also for the pattern that stands for what `--mirror` deletes."""
+    ref = record.get("target")
+    is_one = record.get("hook") == "pre-push" and isinstance(ref, str) and ref.startswith("refs/") and "*" not in ref
+    return ref if is_one else None  # type: ignore[return-value]  # a text by now
+
+
+def _branch(record: Mapping[str, object]) -> str | None:
+    ref = _ref(record)
+    return None if ref is None else ref.removeprefix(_BRANCHES) if ref.startswith(_BRANCHES) else ""
+
+
+def _is_tag(record: Mapping[str, object]) -> bool | None:
+    ref = _ref(record)
+    return None if ref is None else ref.startswith(_TAGS)
+
+
+def _is_delete(record: Mapping[str, object]) -> bool | None:
+    head = record.get("head")
+    return not head.strip("0") if _ref(record) is not None and isinstance(head, str) and head else None
+
+
+READ: dict[str, Callable[[Mapping[str, object]], object]] = {
+    "actor.kind": _kind,
+    "actor.name": _name,
+    "session.id": _session,
+    "session.agent": _name,
+    "branch.name": _branch,
+    "branch.target": _branch,
+    "push.ref": _ref,
+    "push.is_tag": _is_tag,
+    "push.is_delete": _is_delete,
+}

@@ -13,7 +13,7 @@ from ahp.conditions.evaluate import Undecided
 from ahp.gate.match import COUNTED
 from ahp.gate.rendering import quoted
 from ahp.gate.weighing import may_speak_for
-from ahp.insight import many_logs, reading, record_facts
+from ahp.insight import asked_policy, many_logs, reading
 from ahp.insight.asked_policy import AskedRules, AskedTrigger, Found
 from ahp.insight.changes import EXAMPLES, Backtest, Change, Example, Tally
 from ahp.insight.past_policies import PastPolicies, ReadOld
@@ -134,7 +134,7 @@ class Replay:
         known: Mapping[str, object] = facts if isinstance(facts, dict) else {}
         environment: str | Undecided | None = None
         if others.own:
-            known = {**record_facts.told(record, others.own), **known}
+            known = {**asked_policy.told(record, others.own), **known}
         if others.hang_on_environment:
             environment = self._environment(now, policies[0], record, known)
             known = now.known_in(environment, known)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from ahp.insight import otlp, parquet, reading
-from ahp.insight.lines import COLUMNS, exported, private
+from ahp.insight.otlp import COLUMNS, exported, private
 from ahp.journal import segments
 from ahp.journal.decoding import decode
 from ahp.journal.rotation import genesis_of

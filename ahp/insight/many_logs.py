@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ahp.insight import kept, parquet, reading
 from ahp.insight.chronicle import Chronicle
-from ahp.insight.lines import LOG, as_logged
+from ahp.insight.otlp import LOG, as_logged
 from ahp.journal import segments
 from ahp.journal.decoding import decode
 from ahp.journal.rotation import genesis_told

@@ -6,11 +6,11 @@ record whenever it is sent, so that a store can drop what it has.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ahp.insight.lines import COLUMNS
-from ahp.system import clock, digest
+from ahp.system import clock, digest, jsontext
 from ahp.system.version import __version__
 
 SCOPE = "ahp.journal"
@@ -88,3 +88,42 @@ def _value(value: Value) -> dict[str, object]:
 def _visible(text: str) -> str:
     """Protobuf takes no lone surrogates, and names of files may hold them."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+LOG = "log"
+"""The key that an export adds, which no record of a log has: the id of the log's genesis."""
+
+_WORDS = (
+    *("kind", "hook", "rule", "subject", "actor", "agent", "host", "session", "issue", "intensity", "declared"),
+    *("decision", "environment", "policy", "id", "correlation_id", "action", "by", "reason", "attempt", "change"),
+    *("head", "target", "waived", "message", "feedback"),
+)
+COLUMNS = {
+    "n": "BIGINT",
+    "timestamp": "TIMESTAMP",
+    **dict.fromkeys(_WORDS, "VARCHAR"),
+    **dict.fromkeys(("shadow", "undecidable"), "BOOLEAN"),
+    "ms": "DOUBLE",
+}
+"""The keys that tables and other programs ask for most, with their SQL types."""
+
+
+def exported(raw: bytes, log: str) -> bytes:
+    """A line as an export has it."""
+    return raw.rstrip()[:-1] + _suffix(log)
+
+
+def as_logged(raw: bytes, record: Mapping[str, object]) -> bytes:
+    """The bytes of the line in its log."""
+    log = record.get(LOG)
+    suffix = _suffix(log) if isinstance(log, str) else b""
+    return raw[: -len(suffix)] + b"}" if suffix and raw.endswith(suffix) else raw
+
+
+def private(path: str, flags: int) -> int:
+    """Opens a file for writing that only its owner reads, as the log is."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
+
+
+def _suffix(log: str) -> bytes:
+    return f', "{LOG}": {jsontext.encode(log)}}}'.encode()

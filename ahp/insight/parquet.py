@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ahp.insight.lines import private
+from ahp.insight.otlp import private
 from ahp.protocol.text import one_line
 from ahp.system import installed, jsontext
 from ahp.system.errors import AhpError
@@ -64,7 +64,7 @@ def lines(path: str) -> Iterator[list[bytes]]:
 
     A file of another program has none. Raises AhpError when it cannot be read.
     """
-    from ahp.insight.lines import exported
+    from ahp.insight.otlp import exported
 
     opened = _opened()
     from duckdb import Error

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from ahp.conditions import reference
 from ahp.conditions.evaluate import set_deadline
+from ahp.conditions.guards import Plan, walk
 from ahp.conditions.pitfalls import braced
-from ahp.conditions.plan import Plan, walk
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Checked
 from ahp.policy import pairs

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from ahp.system import environ
 from ahp.system.errors import AhpError
 
 _PATIENCE = 30.0
@@ -157,9 +158,9 @@ def confirm(question: str, command: str) -> bool:
     `command` is what to type in a terminal; no option and no variable takes the place of one. Below a tool of
     `ahp agent` nobody is asked: a model can drop the marks from the environment of a command, and give it a terminal.
     """
-    from ahp.system import ancestors, descendants
+    from ahp.system import descendants
 
-    if ancestors.have(descendants.MARK):
+    if have(descendants.MARK):
         raise AhpError(f"a person has to agree to this at a terminal of their own, not in `ahp agent`; type: {command}")
     answer = ask(question, _CONSIDERATION)
     if answer is None:
@@ -253,3 +254,32 @@ def _answer(fd: int, deadline: float) -> str | None:
             return None
         typed += part
     return typed.decode("utf-8", "replace").strip()
+
+
+_DEEPEST = 100
+
+
+def have(variable: str) -> bool:
+    """Whether a process above this one was started with a value of `variable`.
+
+    A program can drop a variable from its own environment, but not from that of the shell that started it. What cannot
+    be read (another user's process, another system than Linux) tells nothing.
+    """
+    wanted = os.fsencode(variable) + b"="
+    blocks = [environ.told(pid, "environ").split(b"\0") for pid in _above(os.getpid())]
+    return any(part.startswith(wanted) and part != wanted for block in blocks for part in block)
+
+
+def commands() -> Iterator[list[str]]:
+    """The command lines of the processes above this one, the nearest first; an empty one where it cannot be read."""
+    return map(environ.arguments, _above(os.getpid()))
+
+
+def _above(pid: int) -> Iterator[int]:
+    for _ in range(_DEEPEST):
+        # The name of the program stands in brackets, and may hold any.
+        told = environ.told(pid, "stat").rpartition(b")")[2].split()
+        pid = int(told[1]) if told else 0
+        if pid <= 1:
+            return
+        yield pid

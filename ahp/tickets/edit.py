@@ -6,8 +6,7 @@ from itertools import pairwise
 from ahp.protocol.text import one_line
 from ahp.system.yamltree import Node
 from ahp.tickets import frontmatter
-from ahp.tickets.frontmatter import FrontMatter
-from ahp.tickets.ticket_error import TicketError
+from ahp.tickets.frontmatter import FrontMatter, TicketError
 
 Value = str | list[str]
 _Edit = tuple[int, int, str]

@@ -6,9 +6,9 @@ from typing import Protocol
 
 from ahp.protocol.text import one_line
 from ahp.system.yamltree import Node
-from ahp.tickets import frontmatter, ids
+from ahp.tickets import frontmatter, tasklist
+from ahp.tickets.frontmatter import NoTicket, TicketError
 from ahp.tickets.ticket import Ticket, read
-from ahp.tickets.ticket_error import NoTicket, TicketError
 
 _WORKSPACE = ".monoco/workspace.yaml"
 _PROJECT = ".monoco/project.yaml"
@@ -40,7 +40,7 @@ class Tickets:
         self._unnamed: list[str] = []
         for path in paths:
             if path.startswith(self.folder) and path.endswith(".md"):
-                found = ids.of_file(path)
+                found = tasklist.of_file(path)
                 if found:
                     self._named.setdefault(found, []).append(path)
                 else:
@@ -90,7 +90,7 @@ class Tickets:
     def named_by(self, paths: list[str]) -> list[str]:
         """The ids of those of these files that are tickets of this state, in natural order."""
         wanted = {path for path in paths if path.startswith(self.folder) and path.endswith(".md")}
-        found = {issue_id for issue_id in map(ids.of_file, wanted) if issue_id in self._named}
+        found = {issue_id for issue_id in map(tasklist.of_file, wanted) if issue_id in self._named}
         found |= {issue_id for path in wanted.intersection(self._unnamed) if (issue_id := self._claimed(path))}
         return sorted(found, key=natural)
 
@@ -99,7 +99,7 @@ class Tickets:
 
         Another project is looked up among Monoco's `project: {members: …}`, inside this view. Raises TicketError.
         """
-        name, issue_id = ids.reference(reference)
+        name, issue_id = tasklist.reference(reference)
         tickets = self._member(name) if name else self
         if not issue_id or tickets is None or not tickets.has(issue_id):
             return None
@@ -147,7 +147,7 @@ class Tickets:
             node = frontmatter.parse(path, data).keys.get("id")
         except TicketError:
             return ""  # plain Markdown may start with `---`, too
-        return ids.exact(node.value) if node and isinstance(node.value, str) else ""
+        return tasklist.exact(node.value) if node and isinstance(node.value, str) else ""
 
     def _unknown(self, issue_id: str) -> str:
         near = difflib.get_close_matches(issue_id, list(self._named), 1)

@@ -8,9 +8,9 @@ from typing import cast
 
 from ahp.protocol.text import one_line
 from ahp.system import yamltree
+from ahp.system.errors import AhpError
 from ahp.system.yamltree import Node, Place, YamlError
 from ahp.tickets import tasklist
-from ahp.tickets.ticket_error import TicketError
 
 LIMIT = 8 << 20
 _BOM = "\ufeff"
@@ -104,3 +104,19 @@ def _tree(path: str, text: str) -> Node | None:
         fault = error.faults[0]
         why = "is not YAML" if fault.kind else "cannot be read"
         raise TicketError(path, fault.place.line, f"the front matter {why}: {one_line(fault.what)}") from None
+
+
+class TicketError(AhpError):
+    """A ticket that cannot be read or changed: `path:line: what is wrong` (lines from 1; 0 means the whole file).
+
+    An empty `path` means that no single file is at fault.
+    """
+
+    def __init__(self, path: str, line: int, what: str) -> None:
+        place = one_line(path) + (f":{line}" if line else "")
+        super().__init__(f"{place}: {what}" if path else what)
+        self.path, self.line, self.what = path, line, what
+
+
+class NoTicket(TicketError):
+    """No ticket file carries the id that was asked for."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from ahp.protocol.text import one_line
 from ahp.tickets.edit import Value, edit_keys
+from ahp.tickets.frontmatter import TicketError
 from ahp.tickets.ticket import STAGES, Ticket
-from ahp.tickets.ticket_error import TicketError
 
 GIVEN_UP = ("cancelled", "wontfix", "duplicate")
 SOLUTIONS = ("implemented", *GIVEN_UP)

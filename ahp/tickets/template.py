@@ -4,8 +4,8 @@ import re
 
 from ahp.tickets.edit import scalar
 from ahp.tickets.find import Tickets
+from ahp.tickets.frontmatter import TicketError
 from ahp.tickets.ticket import TYPES
-from ahp.tickets.ticket_error import TicketError
 
 PREFIXES = {name: prefix for prefix, name in TYPES.items()}
 _FOLDERS = {"epic": "Epics", "feature": "Features", "chore": "Chores", "fix": "Fixes", "arch": "Arch"}

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from ahp.protocol.text import one_line
 from ahp.system.yamltree import Node
-from ahp.tickets import frontmatter, ids, tasklist
-from ahp.tickets.frontmatter import FrontMatter
+from ahp.tickets import frontmatter, tasklist
+from ahp.tickets.frontmatter import FrontMatter, TicketError
 from ahp.tickets.tasklist import Box
-from ahp.tickets.ticket_error import TicketError
 
 STAGES = ("draft", "doing", "review", "done")
 """The life of an issue in order; Monoco writes it as `stage`, the record documents as `status`."""
@@ -78,11 +77,11 @@ def _id(path: str, fields: "_Fields") -> str:
     written = fields.text("id")
     if not written:
         raise TicketError(path, 1, "the front matter has no `id`")
-    found = ids.exact(written)
+    found = tasklist.exact(written)
     line = fields.line("id")
     if not found:
         raise TicketError(path, line, f"`{one_line(written, 60)}` is no issue id; one looks like FEAT-0001")
-    named = ids.of_file(path)
+    named = tasklist.of_file(path)
     if named and named != found:
         raise TicketError(path, line, f"the id is {found} but the file name says {named}; make them agree")
     return found

@@ -6,10 +6,10 @@ from ahp.protocol.text import one_line
 from ahp.system import clock, environ, git
 from ahp.system.errors import AhpError
 from ahp.system.worktree import WorkTreeView
-from ahp.tickets import dependencies, ids, projects, template, transaction
-from ahp.tickets.find import Tickets
+from ahp.tickets import lint, tasklist, template, transaction
+from ahp.tickets.find import Files, Tickets
+from ahp.tickets.frontmatter import TicketError
 from ahp.tickets.ticket import Ticket, tally
-from ahp.tickets.ticket_error import TicketError
 
 
 class Tracker:
@@ -21,7 +21,7 @@ class Tracker:
             raise AhpError("a bare repository has no work tree to keep tickets in")
         self.root = repo.root
         transaction.recover(repo.root, repo.git_dir)
-        self.tickets = Tickets(WorkTreeView(repo), projects.around(folder, repo.root))
+        self.tickets = Tickets(WorkTreeView(repo), around(folder, repo.root))
 
     def create(self, kind: str, title: str, needs: tuple[str, ...] = (), criticality: str = "") -> str:
         """Writes the next ticket of a kind and gives its path. Raises TicketError, AhpError; never over a file."""
@@ -57,8 +57,8 @@ class Tracker:
             **_row(ticket),
             "criticality": ticket.criticality,
             "dependencies": list(ticket.dependencies),
-            "unmet_dependencies": dependencies.unmet(self.tickets, ticket),
-            "dependency_cycles": dependencies.cycles(self.tickets, ticket),
+            "unmet_dependencies": lint.unmet(self.tickets, ticket),
+            "dependency_cycles": lint.cycles(self.tickets, ticket),
             "files": list(ticket.files),
             "boxes": [
                 {"id": box.id, "section": box.section, "state": box.state, "line": box.line, "text": box.text}
@@ -86,7 +86,7 @@ VARIABLE = "MONOCO_ISSUE_ID"
 
 def named(text: str) -> str:
     """The id that a person or a host named with `--issue`. Raises TicketError when it is none."""
-    project, found = ids.reference(text)
+    project, found = tasklist.reference(text)
     if not found or project:
         raise TicketError("", 0, f"`{one_line(text, 60)}` is no issue id; one looks like FEAT-0001")
     return found
@@ -99,5 +99,41 @@ def candidates(given: str | None, branch: str, env: dict[str, str]) -> list[str]
     """
     if given:
         return [named(given)]
-    found = [ids.of_branch(branch), ids.reference(env.get(VARIABLE, ""))[1]]
+    found = [tasklist.of_branch(branch), tasklist.reference(env.get(VARIABLE, ""))[1]]
     return list(dict.fromkeys(issue_id for issue_id in found if issue_id))
+
+
+_MARK = ".monoco"
+
+
+def folders(paths: list[str]) -> list[str]:
+    """The folders of the projects in a tree with these paths, "" for its top, which comes first."""
+    found = {path.partition(f"/{_MARK}/")[0] for path in paths if f"/{_MARK}/" in path}
+    return ["", *sorted(found)]
+
+
+def around(folder: str, root: str) -> str:
+    """The project that a folder of the work tree at `root` lies in, relative to it; "" for the top."""
+    root = os.path.realpath(root)
+    place = os.path.realpath(folder)
+    while place.startswith(root + os.sep):
+        if os.path.isdir(f"{place}/{_MARK}"):
+            return os.path.relpath(place, root)
+        place = os.path.dirname(place)
+    return ""
+
+
+def of_issue(view: Files, issue_id: str, project: str = "") -> Tickets:
+    """The tickets among which `issue_id` is: those of `project`, else of the one other project that has it.
+
+    Where none has it, those of `project`. Raises TicketError when several others do.
+    """
+    own = Tickets(view, project)
+    if own.has(issue_id):
+        return own
+    others = [Tickets(view, folder) for folder in folders(view.paths()) if folder != project]
+    found = [tickets for tickets in others if tickets.has(issue_id)]
+    if len(found) > 1:
+        places = " and ".join(one_line(tickets.folder) for tickets in found[:4])
+        raise TicketError("", 0, f"{issue_id} is a ticket in {places}; go to the folder of the one that is meant")
+    return found[0] if found else own

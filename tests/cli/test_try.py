@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from ahp.cli import tally
+from ahp.cli import try_
 from ahp.cli.main import run
 from ahp.hosts.history import Tally
 from tests.conftest import Repo
@@ -37,7 +37,7 @@ def test_the_whole_policy_is_tried_on_all_commits(capsys: pytest.CaptureFixture[
 
 
 def test_of_many_rules_that_the_past_cannot_be_asked_about_some_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    tally.show(Tally(), {f"r{number}": number < 12 for number in range(24)}, {})
+    try_.show(Tally(), {f"r{number}": number < 12 for number in range(24)}, {})
     silent, elsewhere = capsys.readouterr().out.splitlines()[1:]
     assert silent.endswith(", r10, r11")
     assert elsewhere == f"  asked elsewhere: {', '.join(f'r{n}' for n in range(12, 21))}, and 3 more: ahp policy show"
@@ -74,7 +74,7 @@ def test_names_are_not_cut_by_a_narrow_terminal(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    tally.show(Tally(1), {f"a-rule-of-{number}": True for number in range(5)}, {})
+    try_.show(Tally(1), {f"a-rule-of-{number}": True for number in range(5)}, {})
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines[1:])) <= 40
     assert " ".join(" ".join(lines[1:]).split()) == "silent: " + ", ".join(f"a-rule-of-{number}" for number in range(5))

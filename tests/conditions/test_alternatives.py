@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from ahp.conditions.alternatives import alternatives
 from ahp.conditions.globs import PatternError
 from ahp.conditions.regexes import examples, regex
+from ahp.conditions.samples import alternatives
 
 
 @pytest.mark.parametrize(

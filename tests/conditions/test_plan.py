@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.conditions.plan import cost, walk
+from ahp.conditions.guards import cost, walk
 from ahp.conditions.typecheck import ConditionError, check
 from tests.conditions.test_typecheck import SCHEMA
 

@@ -12,7 +12,7 @@ from ahp.facts.registry import Absent
 from ahp.protocol.event import Event
 from ahp.system.git import discover
 from ahp.system.worktree import WorkTreeView
-from ahp.tickets.ticket_error import TicketError
+from ahp.tickets.frontmatter import TicketError
 from tests.conftest import Repo
 from tests.tickets.memory import draft, place
 

@@ -9,7 +9,7 @@ import pytest
 from ahp.facts import issue
 from ahp.facts.registry import Absent
 from ahp.protocol.event import Event, PushRef
-from ahp.tickets.ticket_error import NoTicket, TicketError
+from ahp.tickets.frontmatter import NoTicket, TicketError
 from tests.conftest import Repo
 from tests.tickets.memory import draft, place
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.facts import junit, xmltext
+from ahp.facts import coverage_report, junit
 from ahp.facts.registry import Absent
 
 
@@ -40,6 +40,6 @@ def test_bad_xml_is_an_error_with_its_place(data: bytes, says: str) -> None:
 
 
 def test_huge_xml_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xmltext, "SIZE_LIMIT", 10)
+    monkeypatch.setattr(coverage_report, "SIZE_LIMIT", 10)
     with pytest.raises(Absent, match="more than the 10 that are read"):
         junit.parse(b"<testsuites/> ", "r.xml")

@@ -10,7 +10,7 @@ from ahp.hosts.issue import Moved, move
 from ahp.system.digest import tagged
 from ahp.system.errors import AhpError
 from ahp.tickets import life, transaction
-from ahp.tickets.ticket_error import TicketError
+from ahp.tickets.frontmatter import TicketError
 from tests.conftest import Repo
 from tests.tickets.memory import draft, place
 

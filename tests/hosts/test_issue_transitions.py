@@ -12,7 +12,7 @@ from ahp.protocol.event import Actor, Event, Workspace
 from ahp.system import clock
 from ahp.system.git import discover
 from ahp.system.history import RangeView
-from ahp.tickets.ticket_error import TicketError
+from ahp.tickets.frontmatter import TicketError
 from tests.conftest import Repo
 from tests.tickets.memory import draft, place
 

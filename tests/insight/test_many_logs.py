@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ahp.insight import many_logs, overview, parquet, stats
 from ahp.insight.backtest import replay
 from ahp.insight.groups import BY
-from ahp.insight.lines import COLUMNS
+from ahp.insight.otlp import COLUMNS
 from ahp.system import clock
 from ahp.system.errors import AhpError
 from tests.examples import examples

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.insight.wording import bar, counted, duration, many, percent, shortened
+from ahp.insight.advice import bar, counted, duration, many, percent, shortened
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""ahp.system.ancestors"""
+"""ahp.system.terminal"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import PROJECT
 
-ASKS = "from ahp.system import ancestors; print(ancestors.have('TEST_MARK'))"
+ASKS = "from ahp.system import terminal; print(terminal.have('TEST_MARK'))"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the environment of a process is read from /proc")
@@ -34,7 +34,7 @@ def test_a_mark_that_was_dropped_is_still_the_shell_s(mark: str, way: str, found
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the command line of a process is read from /proc")
 def test_the_command_lines_above_are_told_word_by_word_the_nearest_first() -> None:
-    asks = "from ahp.system import ancestors; found = ancestors.commands(); print(next(found)[3:], next(found)[3:])"
+    asks = "from ahp.system import terminal; found = terminal.commands(); print(next(found)[3:], next(found)[3:])"
     env = {**os.environ, "PYTHONPATH": str(PROJECT)}
     nearest = [sys.executable, asks]
     argv = ["sh", "-c", 'sh -c \'"$0" -c "$1"; true\' "$0" "$1"; true', *nearest, "a  b", ""]

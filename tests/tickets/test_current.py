@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.tickets.ticket_error import TicketError
+from ahp.tickets.frontmatter import TicketError
 from ahp.tickets.tracker import VARIABLE, candidates
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.tickets.dependencies import cycles, unmet
 from ahp.tickets.find import Tickets
-from ahp.tickets.ticket_error import TicketError
+from ahp.tickets.frontmatter import TicketError
+from ahp.tickets.lint import cycles, unmet
 from tests.tickets.memory import MemoryView, draft, place
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ahp.tickets import frontmatter
 from ahp.tickets.edit import Value, edit_keys, scalar
-from ahp.tickets.ticket_error import TicketError
+from ahp.tickets.frontmatter import TicketError
 
 SAMPLES = sorted((Path(__file__).parent.parent / "data" / "monoco").glob("*.md"))
 

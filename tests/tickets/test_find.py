@@ -9,7 +9,7 @@ from ahp.system.history import CommitView
 from ahp.system.view import IndexView
 from ahp.system.worktree import WorkTreeView
 from ahp.tickets.find import Tickets
-from ahp.tickets.ticket_error import NoTicket, TicketError
+from ahp.tickets.frontmatter import NoTicket, TicketError
 from tests.conftest import Repo
 from tests.tickets.memory import MemoryView, draft, place
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ahp.tickets import frontmatter
-from ahp.tickets.ticket_error import TicketError
+from ahp.tickets.frontmatter import TicketError
 
 
 def problem(data: bytes) -> str:

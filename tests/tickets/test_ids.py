@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.tickets import ids
+from ahp.tickets import tasklist
 
 
 @pytest.mark.parametrize(
@@ -25,20 +25,20 @@ from ahp.tickets import ids
     ],
 )
 def test_an_id_is_letters_hyphen_digits_and_then_no_letter(text: str, found: str) -> None:
-    assert ids.leading(text) == found
+    assert tasklist.leading(text) == found
 
 
 def test_the_id_of_a_file_stands_before_its_slug() -> None:
-    assert ids.of_file("Issues/Features/open/FEAT-0001-登录.md") == "FEAT-0001"
-    assert ids.of_file("Issues/Features/open/FEAT-0001.md") == "FEAT-0001"
-    assert ids.of_file("Issues/Features/open/README.md") == ""
-    assert ids.of_file("Issues/Features/open/FEAT-0001-x.txt") == ""
+    assert tasklist.of_file("Issues/Features/open/FEAT-0001-登录.md") == "FEAT-0001"
+    assert tasklist.of_file("Issues/Features/open/FEAT-0001.md") == "FEAT-0001"
+    assert tasklist.of_file("Issues/Features/open/README.md") == ""
+    assert tasklist.of_file("Issues/Features/open/FEAT-0001-x.txt") == ""
 
 
 def test_a_branch_names_its_issue_in_its_last_part() -> None:
-    assert ids.of_branch("FEAT-0001-login") == "FEAT-0001"
-    assert ids.of_branch("feat/feat-0001-login") == "FEAT-0001"
-    assert ids.of_branch("main") == ids.of_branch("") == ""
+    assert tasklist.of_branch("FEAT-0001-login") == "FEAT-0001"
+    assert tasklist.of_branch("feat/feat-0001-login") == "FEAT-0001"
+    assert tasklist.of_branch("main") == tasklist.of_branch("") == ""
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_a_branch_names_its_issue_in_its_last_part() -> None:
     ],
 )
 def test_a_reference_may_carry_a_hash_or_a_project(text: str, found: tuple[str, str]) -> None:
-    assert ids.reference(text) == found
+    assert tasklist.reference(text) == found

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ahp.tickets import life
+from ahp.tickets.frontmatter import TicketError
 from ahp.tickets.ticket import Ticket, read
-from ahp.tickets.ticket_error import TicketError
 from tests.tickets.memory import draft, place
 
 FOLDER = "Issues/"

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.tickets.find import Tickets
+from ahp.tickets.frontmatter import TicketError
 from ahp.tickets.lint import lint
 from ahp.tickets.template import language, new_ticket, slug
 from ahp.tickets.ticket import read
-from ahp.tickets.ticket_error import TicketError
 from tests.tickets.memory import MemoryView, draft, place
 
 STAMP = "2026-02-09T10:00:00.123Z"

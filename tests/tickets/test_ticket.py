@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from ahp.tickets.frontmatter import TicketError
 from ahp.tickets.ticket import read, tally
-from ahp.tickets.ticket_error import TicketError
 from tests.tickets.memory import draft, place
 
 SAMPLES = Path(__file__).parent.parent / "data" / "monoco"

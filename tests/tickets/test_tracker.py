@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ahp.system.errors import AhpError
-from ahp.tickets.ticket_error import TicketError
+from ahp.tickets.frontmatter import TicketError
 from ahp.tickets.tracker import Tracker
 from tests.conftest import Repo
 from tests.tickets.memory import draft, place

@@ -7,7 +7,7 @@ of what `--mirror` deletes it lists nothing.
 import os
 
 from ahp.protocol.event import PushRef
-from ahp.system import ancestors, git_config
+from ahp.system import git_config, terminal
 from ahp.system.git import Repository
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ def _command_lines() -> list[list[str]]:
     last, and empty.
     """
     found: list[list[str]] = []
-    for words in ancestors.commands():
+    for words in terminal.commands():
         if not words:
             return [*found, words]
         name = words[0].rpartition("/")[2]

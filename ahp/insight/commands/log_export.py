@@ -63,8 +63,8 @@ def ship(endpoint: str | None) -> int:
     timeout. A record may come twice if this is killed; log.record.uid is the same then.
     """
     from ahp.insight import shipping
+    from ahp.insight.advice import counted
     from ahp.insight.collector import Collector
-    from ahp.insight.wording import counted
     from ahp.journal.place import journal_of
 
     collector = Collector(endpoint)

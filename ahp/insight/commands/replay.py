@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ahp.cli.options import FROM, POLICY, SINCE, TEXT_OR_JSON, seconds_of
+from ahp.insight.advice import counted
 from ahp.insight.backtest import replay
 from ahp.insight.changes import Backtest, Change
-from ahp.insight.wording import counted
 from ahp.policy.rule import Policy
 from ahp.policy.tree import HOOKS
 from ahp.protocol.text import one_line

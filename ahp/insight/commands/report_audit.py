@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
+from ahp.insight.advice import counted
 from ahp.insight.audit import BYPASS, OVERRIDE, SKIPPED, UNDECIDED, WAIVER, Audit, Exemption, Judgement, audit
 from ahp.insight.commit_records import PolicyName
-from ahp.insight.wording import counted
 from ahp.policy import layers, tree, waivers
 from ahp.policy.compile import programs
 from ahp.policy.sources import TreeSource

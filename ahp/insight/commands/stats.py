@@ -12,10 +12,9 @@ from typing import Any
 import click
 
 from ahp.cli.options import FROM, SINCE, TEXT_OR_JSON, check_spares_logs, seconds_of
-from ahp.insight.advice import SAMPLE, Advice, never_mended
+from ahp.insight.advice import SAMPLE, Advice, bar, counted, duration, many, never_mended, percent
 from ahp.insight.groups import BY
 from ahp.insight.stats import Figures, Spread, Stats, collect
-from ahp.insight.wording import bar, counted, duration, many, percent
 from ahp.protocol.text import one_line
 from ahp.system import clock, files, jsontext, terminal
 

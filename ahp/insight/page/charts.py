@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ahp.insight.wording import shortened
+from ahp.insight.advice import shortened
 from ahp.system import clock
 
 LEVELS = ("block", "control", "prompt", "aid")

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ahp.insight import advice
+from ahp.insight.advice import many, percent
 from ahp.insight.overview import Overview
 from ahp.insight.page import sections
 from ahp.insight.page.sections import Cell, Section, Table
 from ahp.insight.page.texts import Texts
-from ahp.insight.wording import many, percent
 from ahp.policy.waivers import LONGEST_DAYS, WARNED_DAYS, Waiver
 from ahp.protocol.text import one_line
 from ahp.system import clock

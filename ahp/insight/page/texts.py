@@ -8,7 +8,7 @@ from importlib import resources
 
 import yaml
 
-from ahp.insight import wording
+from ahp.insight import advice
 from ahp.system import clock
 from ahp.system.errors import AhpError
 
@@ -37,11 +37,11 @@ class Texts:
         one, several, zh = _words()["counted"][what]
         if self.language == "zh":
             return f"{number:,} {zh}"
-        return wording.counted(number, one, several)
+        return advice.counted(number, one, several)
 
     def duration(self, seconds: float) -> str:
         """`3 d`, `2 h`, `4 min`."""
-        told = wording.duration(seconds)
+        told = advice.duration(seconds)
         number, unit = told[:-1], told[-1]
         if self.language == "zh":
             return number + _ZH_UNITS[unit]

@@ -12,7 +12,7 @@ from ahp.system import environ, git
 from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository
 from ahp.system.worktree import WorkTreeView
-from ahp.tickets import ids
+from ahp.tickets import tasklist
 from ahp.tickets.find import Tickets
 
 Move = Callable[[str, str], None]
@@ -78,7 +78,7 @@ def check_branch(root: str, issue: str) -> None:
     except NotARepository:
         return
     known = host.branches_of(repo, issue)
-    if known and ids.of_branch(repo.branch()) != issue:
+    if known and tasklist.of_branch(repo.branch()) != issue:
         raise AhpError(f"the work on {issue} is on {one_line(known[0])}; run: git switch {one_line(known[0])}")
 
 

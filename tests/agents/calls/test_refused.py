@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.agents.calls import call_view, refused, tool_call
+from ahp.agents.calls import call_view, tool_call
 from ahp.hosts import asking
 from ahp.journal import session_calls
 from ahp.protocol.event import Actor, Event
@@ -22,7 +22,7 @@ def event(repo: Repo, command: str) -> Event:
 def told(repo: Repo, command: str) -> list[tuple[object, object]]:
     asked = event(repo, command)
     assert asked.tool is not None
-    return [(one["path"], one["sure"]) for one in refused.to_another_tool(asked, asked.tool, asked.view)]
+    return [(one["path"], one["sure"]) for one in call_view.to_another_tool(asked, asked.tool, asked.view)]
 
 
 def noted(repo: Repo, name: str, denied: bool) -> None:

@@ -10,7 +10,7 @@ import pytest
 from ahp.hosts.git import push_command
 from ahp.hosts.git.push_command import PushCommand
 from ahp.protocol.event import PushRef
-from ahp.system import ancestors
+from ahp.system import terminal
 from tests.conftest import Repo
 from tests.hosts.git.gated import Gated
 
@@ -88,7 +88,7 @@ def test_a_command_that_is_not_known_may_be_a_forced_one(behind: Gated, monkeypa
         ([["git", "subtree", "push", "-f"], ["git", "push", "-q"]], False),
         ([["/usr/libexec/git-core/git-push", "-f"]], True),
     ):
-        monkeypatch.setattr(ancestors, "commands", lambda lines=lines: iter(lines))
+        monkeypatch.setattr(terminal, "commands", lambda lines=lines: iter(lines))
         assert PushCommand(repo, "origin").forces(ref) is forced, lines
     behind.write(".git/remotes/origin", "URL: x\nPush: +refs/heads/main:refs/heads/main\n")
     assert PushCommand(repo, "origin").forces(ref) is None

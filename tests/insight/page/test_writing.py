@@ -16,13 +16,12 @@ from typing import Any
 import pytest
 
 from ahp.insight import advice, overview, stats
-from ahp.insight.advice import Advice
+from ahp.insight.advice import Advice, many, percent
 from ahp.insight.page import sections, svg
 from ahp.insight.page.content import Content, content
 from ahp.insight.page.texts import Texts
 from ahp.insight.page.writing import write
 from ahp.insight.stats import Stats
-from ahp.insight.wording import many, percent
 from ahp.policy.waivers import Waiver
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
