@@ -29,7 +29,7 @@ def command(trigger: str, issue: str, facts: str | None, form: str) -> int:
     first, *others = [
         listing(event, judge.program.settings.but(trusted=trust.checker(event))) for judge in judges_of(event)
     ]
-    # Two definitions of one name are two facts: the work tree's is told where it is another one.
+    # Two definitions of one name are two facts: the work tree's is listed where it differs.
     beside = [row for rows in others for row in rows if row not in first]
     if form == "json":
         told = {"trigger": event.trigger, "facts": _plain(first)}

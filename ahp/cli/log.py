@@ -342,7 +342,7 @@ def _place(record: Mapping[str, object]) -> str:
 
 
 def _answered(action: str, record: Mapping[str, object]) -> str:
-    """`→ acknowledge`; what nobody typed is told from what somebody did."""
+    """`→ acknowledge`; an answer that somebody typed looks different from a derived one."""
     if not action:
         return ""
     # A tool call is never evaluated clean later: there it was a person who answered another signal of the episode.

@@ -1,8 +1,7 @@
 """The rules of a change, asked of a tree as it is, as if one commit had brought all of it.
 
-What only a change has (what it removes, how much it is, what it does to the policy or to dependencies) a tree does not
-tell: rules that read that are not asked. A rule with `each` over lines is asked of every file alone, so that a large
-tree needs no more memory than its largest file.
+Only a change removes lines, has a size, or changes policy and dependencies: rules that read those are not asked. A rule
+with `each` over lines judges one file after the other, so that a large tree needs no more memory than its largest file.
 """
 
 from typing import NamedTuple

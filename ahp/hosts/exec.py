@@ -108,7 +108,7 @@ def ask(gates: list[IssueGate]) -> list[Verdict]:
 
 
 def followed(gates: list[IssueGate]) -> dict[str, str]:
-    """What tells the command of which moves `follow` will speak, so that the adapter inside Monoco does not, too."""
+    """The variable naming the moves that `follow` reports, so that the adapter inside Monoco does not repeat them."""
     return {FOLLOWED: ",".join(f"{gate.step} {gate.issue}" for gate in gates)} if gates else {}
 
 

@@ -1,7 +1,7 @@
 """Facts that a person or a program states in place of what is there: `--facts`, policy tests, `ahp.Gate` (design §10).
 
-A tool call and a commit message become the event's own, so that the facts that follow from them (the commands of a
-shell call, the type of a commit) are read as those of a real one, and follow what control actions change.
+A tool call and a commit message become the event's own. The facts that follow from them (the commands of a shell call,
+the type of a commit) are then read as in a real event, also after a control action changed it.
 """
 
 import os

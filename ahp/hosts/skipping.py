@@ -35,9 +35,9 @@ class Standing(NamedTuple):
 
 
 def skip(where: Workspace, rule: str, by: Actor, reason: str) -> Skip:
-    """Records that `rule` passes in the next commit on this branch; a person is asked at the terminal before.
+    """Records that `rule` passes in the next commit on this branch, after a person at the terminal agreed.
 
-    Raises AnswerRefused where it is not theirs to give, AhpError when nobody can be asked, PolicyError,
+    Raises AnswerRefused for an actor who may not decide it, AhpError without a terminal, PolicyError,
     JournalUnwritable.
     """
     repo = where.repo

@@ -76,8 +76,9 @@ class _Check:
         self._alone, self._together = Policies(alone.__getitem__), Policies(together.__getitem__)
 
     def _sorted(self, trigger: str, known: set[str]) -> tuple[list[Judge], list[Judge]]:
-        """The judges of a trigger with the rules that are asked of each file, and with those of all files together,
-        without what a trigger before had, which is `known`.
+        """The judges of a trigger, once with the rules of single files and once with the rules of all files together.
+
+        `known` has the rules of earlier triggers: they are left out.
         """
         event = self._context.event.but(trigger=trigger)
         alone: list[Judge] = []

@@ -12,12 +12,12 @@ ATTEMPT, SHADOW, WAIVED, UNDECIDED, CLIMBED, OVERRIDDEN, BEGINS, DENIED = (1 << 
 DISMISSED, RISKED, PASSED, BYPASSED, COMMENTED, REOPENED, RAISED = (1 << n for n in range(7))
 
 OPEN, MENDED, RESET, WITHDRAWN, FORGOTTEN = range(5)
-"""How an episode stands: `RESET` by a change of which too little is about the same thing to call it mended."""
+"""How an episode stands. `RESET`: a change shares too little with it to say whether it was fixed."""
 _STATES = {OPEN: "open", MENDED: "mended", RESET: "reset", WITHDRAWN: "withdrawn", FORGOTTEN: "forgotten"}
 
 
 def state_of(state: int, flags: int) -> str:
-    """How an episode stands, in a word: what a person let pass, or went round the gate with, nobody mended."""
+    """How an episode stands, in a word. An override or a bypass is no fix."""
     if state != MENDED:
         return _STATES[state]
     return "overridden" if flags & PASSED else "bypassed" if flags & BYPASSED else _STATES[MENDED]

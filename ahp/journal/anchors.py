@@ -1,7 +1,7 @@
 """Anchors of the log in git, where a remote can keep them out of reach of whoever writes the log (design §7).
 
 A log has a ref of its own, named for its genesis id. Each anchor is the message of a commit whose parent is the anchor
-before, so that a remote which takes fast-forwards alone also keeps those that were made before an end was cut off.
+before. So a remote that takes fast-forwards only keeps every anchor, also after the log's end was cut off.
 """
 
 from __future__ import annotations

@@ -81,10 +81,7 @@ def _sums(path: str) -> list[dict[str, object]]:
 
 
 def _entries(path: str) -> Iterator[list[str]]:
-    """When each call was (seconds), at which trigger, whose, of which session, by which policy; "" where unknown.
-
-    Torn entries are passed over.
-    """
+    """Time (seconds), trigger, actor, session and policy of each call; "" where unknown. Torn entries are skipped."""
     with open(os.open(path, READ), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise AhpError(f"{path} is not a regular file")

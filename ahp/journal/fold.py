@@ -1,7 +1,7 @@
 """Records folded into episodes and answers: what the log means, as a pure function of its lines (design §7, §8).
 
-A fold is fed records in the order of the log and keeps its findings in a store, so that the same few rules serve the
-whole log in memory (`ahp log`) and the state on disk (`ahp.journal.state`).
+A fold takes records in the order of the log and keeps its findings in a store. So the same rules serve the log in
+memory (`ahp log`) and the state on disk (`ahp.journal.state`).
 """
 
 from __future__ import annotations

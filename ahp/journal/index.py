@@ -1,8 +1,8 @@
 """The index beside the log: is anything open for this subject? Answered without SQLite (design §2).  [light]
 
 A header of fixed size names the log as it was when the last appender left it (inode, size, hash of the last line);
-the lines after it name open episodes and the last policies. A header that does not fit the log, or a checksum
-that does not fit its bytes, means that the log has to be read (`ahp.journal.recovery`), never that nothing is open.
+the lines after it name open episodes and the last policies. Where header or checksum
+does not fit, the log has to be read (`ahp.journal.recovery`). It never means that nothing is open.
 """
 
 import posix
@@ -166,7 +166,7 @@ def forget_after(record: "Mapping[str, object]") -> float:
 
 
 def window_of(record: "Mapping[str, object]") -> float:
-    """Seconds before a log's last record, of which this is one, in which something may be that is not forgotten."""
+    """How long (seconds) after this record something may still be open, if it is the last one of its log."""
     told = record.get("window")
     return max(FORGET_AFTER, forget_after(record), float(told) if isinstance(told, int | float) else 0.0)
 

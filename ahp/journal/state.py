@@ -139,9 +139,7 @@ class State:
         return {path for signal in self._ask(lambda store: store.enforced(key)) for path in signal.paths}
 
     def told(self, rule: str) -> set[tuple[str, str]]:
-        """(rule digest, `told_as` or the fingerprint of a finding) of what a rule said of commits, of any subject, as
-        they were made or pushed, and as far as the state still knows it.
-        """
+        """What a rule said of commits so far, of any subject: (rule digest, `told_as` or the fingerprint of a finding)."""
         found: set[tuple[str, str]] = set()
         for family in ("commit", "push"):
             prefix = episode_key(family, rule, "", "").removesuffix("||") + "|"

@@ -1,7 +1,7 @@
 """Advice on `.ahp/approvers`, whose keys may sign an override for CI (authority §6).
 
-The format is ALLOWED SIGNERS of ssh-keygen(1). ssh-keygen passes over a line that it cannot read: whoever it was to
-name approves nothing, and nobody is told.
+The format is ALLOWED SIGNERS of ssh-keygen(1). ssh-keygen skips a line that it cannot read, without a word: its
+key approves nothing.
 """
 
 import base64

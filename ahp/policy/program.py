@@ -76,10 +76,10 @@ class Suggestion(Record):
 
 
 class Finding(Record):
-    """The parts of an item of `each` that say where it stands, as `l.path`, and what is said there.
+    """Where an item of `each` stands, by paths such as `l.path`, and the message for it.
 
-    `kinds` are the regexes that a matching item has to match and that name their groups, each after the field that it
-    is asked of ("" for the item): where there is no message, the groups that match are what is said.
+    `kinds` are the condition's regexes with named groups, each after the field that it matches ("" for the item
+    itself). Without a message, the names of the groups that match are the message.
     """
 
     fields = ("file", "line", "message", "kinds")

@@ -173,8 +173,8 @@ def _built_on(event: Event, remote: str, default: PolicyTree | None) -> Policies
 
 
 def _alone(event: Event) -> Policies:
-    """No policy is where this goes: that of what is pushed judges, else that of the commit which the log names last, or
-    the file of the work tree, not committed yet.
+    """The target has no policy: the pushed commit's own judges, else that of the commit that the log names last, else
+    the file of the work tree.
     """
     assert event.repo is not None and event.push is not None
     tip = event.repo.commit_id(event.push.local_oid) if event.push.local_oid.strip("0") else None

@@ -117,7 +117,7 @@ class View:
         return None
 
     def encodings(self) -> dict[str, str]:
-        """Of the changed files that git calls binary, by path: in which encoding they are text, "" where they are none.
+        """The encoding of each changed file that git calls binary, by path; "" for one that is no text.
 
         Raises GitError, AhpError.
         """
@@ -273,7 +273,7 @@ class IndexView(View):
         return IndexView(self.repo, self._prefetched, whole=True) if len(self.sides()) > 1 else self
 
     def amended(self) -> "IndexView":
-        """What the commit that takes HEAD's place changes to the parents of that; itself where those are not here.
+        """The amended commit against HEAD's parents; the view itself where those are not here.
 
         Raises GitError.
         """

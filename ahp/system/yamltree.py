@@ -1,9 +1,8 @@
 """YAML text to a tree that knows the place of every key and value: policies, waivers, tickets.
 
 Reads one document of mappings, lists and scalars of YAML 1.2's core schema. Merge keys, tags, duplicate keys, keys that
-are not text, several documents and characters that hide what a line says are refused, since each of them has hidden
-a file's meaning from its readers before. Works on events and its own stack, so that neither nesting nor aliases can
-exhaust anything.
+are not text, several documents and invisible characters are refused: each can hide a file's meaning from its
+readers. Works on events and its own stack, so that neither nesting nor aliases can exhaust anything.
 """
 
 import math

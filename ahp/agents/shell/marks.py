@@ -1,7 +1,7 @@
 """What is not literal in a word: unknown parts and wildcards, each one character of the last private use plane.
 
-So a word stays a plain string while it is quoted, split, joined, kept in a variable or run as a script, and whoever
-reads it last still knows which parts of it only running tells.
+A word stays a plain string while it is quoted, split, joined, kept in a variable or run as a script. Its last reader
+still knows which parts are unknown.
 """
 
 from ahp.system.plain import Plain

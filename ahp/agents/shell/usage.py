@@ -16,7 +16,7 @@ _TOOL_NAMES = """
     ahp ahp-engine az claude codex copilot gemini gh glab hub husky jj lefthook opencode pip pip3 pipx pre-commit
     prek tea
 """
-_TOOLS = frozenset(_TOOL_NAMES.split())  # of whose verbs none hands `--help` to something else, as `yarn release` does
+_TOOLS = frozenset(_TOOL_NAMES.split())  # their `--help` is their own; `yarn release --help` is that of a script
 A_SHELL = regex(r"(?:^|[^\w-])(?:/usr)?/bin/(?:ba|da|z|k|c|tc)?sh\b")
 """A shell named in another program's argument or file."""
 MOST_COMMANDS = 500

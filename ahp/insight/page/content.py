@@ -152,7 +152,7 @@ def _lead(told: Overview, say: Texts) -> list[str]:
 
 
 def _mendable(told: Overview) -> tuple[int, int]:
-    """How many episodes are over, but for those of calls, of which nothing is mended; how many of them were mended."""
+    """How many episodes ended, and how many of them were fixed; calls are left out, nothing fixes one."""
     unmended = advice.never_mended(told.rules)
     states = Counter[str]()
     for one in told.rules.groups:
