@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -84,3 +86,25 @@ def test_core_judges_without_it(without: tuple[Path, list[str]], repo: Repo) -> 
     assert call.returncode == 1, call.stderr  # without a reader of shells the rule is undecided, and says block
     doctor = ran(place, "doctor", cwd=repo.root)
     assert doctor.returncode == 0, doctor.stdout + doctor.stderr
+
+
+@pytest.mark.slow
+def test_core_s_own_tests_pass_without_any_wing(tmp_path: Path) -> None:
+    """Those that name a wing are the wing's: they are left out, by their text."""
+    place = tmp_path / "project"
+    shutil.copytree(PROJECT, place, ignore=shutil.ignore_patterns("__pycache__", ".git", ".venv", ".*_cache"))
+    for top in ("ahp", "tests"):
+        for wing in WINGS:
+            shutil.rmtree(place / top / wing)
+    names_a_wing = re.compile(rf"\b(?:ahp|tests)\.(?:{'|'.join(WINGS)})\b")
+    folders = [f"tests/{floor}" for floor in FLOORS if (place / "tests" / floor).is_dir()]
+    for path in [path for folder in folders for path in (place / folder).rglob("test_*.py")]:
+        if names_a_wing.search(path.read_text("utf-8")):
+            path.unlink()
+    chosen = "not tools and not clients and not runner and not slow"
+    env = {**os.environ, "PYTHONPATH": str(place)}
+    asked = subprocess.check_output([sys.executable, "-c", "import ahp; print(ahp.__file__)"], cwd=tmp_path, env=env)
+    assert asked.decode().startswith(str(place))
+    argv = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", "-m", chosen, *folders]
+    done = subprocess.run(argv, cwd=place, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:]

@@ -139,7 +139,7 @@ class State:
         return {path for signal in self._ask(lambda store: store.enforced(key)) for path in signal.paths}
 
     def told(self, rule: str) -> set[tuple[str, str]]:
-        """What a rule said of commits so far, of any subject: (rule digest, `told_as` or the fingerprint of a finding)."""
+        """What a rule said of commits so far, of any subject: (rule digest, `told_as` or a finding's fingerprint)."""
         found: set[tuple[str, str]] = set()
         for family in ("commit", "push"):
             prefix = episode_key(family, rule, "", "").removesuffix("||") + "|"

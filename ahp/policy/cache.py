@@ -1,7 +1,7 @@
 """The compiled policies of a repository: found and trusted by content digest, never by time stamp (design §2).  [light]
 
 A work tree's policy is in a folder named by the digest of the root and of its layers, a commit's in one named by the
-ids of its blobs: one file to read. Files outside (packs, what a work tree's policy extends) are compared by their digest.
+ids of its blobs: one file to read. Files outside (packs, what a work tree's policy extends) are compared by digest.
 """
 
 import posix
