@@ -221,7 +221,8 @@ def _loop(checker: Checker, node: ast.Call, operation: Operation) -> Typed:
         hint = "len(LIST) counts items" if name == "count" else ""
         raise checker.refuse(generator, "type", f"{name}() takes a loop: {name}(… for x in LIST)", hint)
     if checker.in_loop or len(generator.generators) != 1:
-        raise checker.refuse(node, "syntax", "loops are not nested")
+        hint = "the rule takes the outer one: `each: x in LIST`, and its condition keeps the inner one"
+        raise checker.refuse(node, "syntax", "loops are not nested", hint)
     clause = generator.generators[0]
     var, source = checker.variable(clause.target), checker.items(clause.iter)
     assert source.type.item is not None

@@ -13,6 +13,8 @@ from ahp.conditions.lexical import Refused
 from ahp.conditions.schema import ANY, Type
 from ahp.conditions.spelling import ending, nearest, word_hint
 
+_LONGEST_ITEM = 4  # letters of a variable such as `l` or `line`
+
 
 def name(checker: Checker, node: ast.Name) -> Typed:
     if node.id in checker.scope:
@@ -96,6 +98,8 @@ def _owner(checker: Checker, node: ast.expr) -> Typed:
         return checker.expr(node)
     except Refused as refused:
         if not isinstance(node, ast.Name) or not refused.hint.startswith(KNOWN_ARE) or checker.scope:
+            raise
+        if len(node.id) > _LONGEST_ITEM:  # rather a fact that does not exist
             raise
         hint = (
             f"where it is an item, the rule has a line `each: {node.id} in LIST`, like `each: {node.id} in diff.added`"

@@ -160,7 +160,7 @@ class Candidate:
         if self.undecided:
             absent = self._absent()
             return [f"to get it: {one_line(absent.command)}"] if absent and absent.command else []
-        return rendering.steps(self.rule.resolution, self.facts.values)
+        return rendering.steps(self.rule.resolution, rendering.with_items(self.rule, self.facts.values, self.hit))
 
     def suggestions(self) -> list[dict[str, object]]:
         """`{type, description}` each."""

@@ -117,7 +117,7 @@ def trailers(event: "Event", *views: "View") -> list[str]:
     with State.open(journal) as state:
         spent = [(signal, signal.spent) for signal in state.risks_taken(None) if signal.spent]
     used = [_override(signal) for signal, by in spent if by.change in changes or by.token == event.attempt]
-    return list(dict.fromkeys(override.trailer for override in used))
+    return list(dict.fromkeys(override.trailer for override in used if override.evidence))  # a warning has none
 
 
 def unknown(folder: str, message: bytes) -> list[str]:

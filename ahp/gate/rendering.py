@@ -25,12 +25,23 @@ _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_.]*)\}")  # a brace
 def message(rule: "RuleAnswer", values: "Mapping[str, object]", hit: "Hit") -> str:
     """The rule's sentence with its placeholders filled; without one of its own, the condition and what it read."""
     if rule.message is not None:
-        return trim(_fill(rule.message, values), 1000)
+        return trim(_fill(rule.message, with_items(rule, values, hit)), 1000)
     if hit.items is not None:
         return trim(f"{len(hit.items)} × {one_line(rule.condition)}", 1000)
     reads = [path for path in rule.reads if path in values and not rule.redact and not is_private(path)]
     shown = ", ".join([f"{path} is {quoted(values[path])}" for path in reads[:_NAMED]])
     return trim(one_line(rule.condition) + (f" ({shown})" if shown else ""), 1000)
+
+
+def with_items(rule: "RuleAnswer", values: "Mapping[str, object]", hit: "Hit") -> "Mapping[str, object]":
+    """The facts, and what a rule with `each` found by the name of its items: one value, or a list of several."""
+    told: dict[str, dict[object, None]] = {}
+    for item in (hit.items or [])[:FINDINGS]:
+        for name, value in _item_values(rule, item).items():
+            if isinstance(value, str | int | float):
+                told.setdefault(name, {})[value] = None
+    found: dict[str, object] = {name: [*each] if len(each) > 1 else next(iter(each)) for name, each in told.items()}
+    return {**values, **found}
 
 
 def steps(templates: list[str], values: "Mapping[str, object]") -> list[str]:

@@ -16,7 +16,7 @@ from ahp.system import reflogs
 
 
 def find(candidates: list[Candidate], now: float) -> list[str]:
-    """Gives the blocks among `candidates` that a person skips an override; what there is to say of it.
+    """Gives an override to those of `candidates` that a person skips: blocks pass, warnings are silent. Returns notes.
 
     Only for a person's own commit: what an agent would do under it nobody has seen. Raises AhpError.
     """

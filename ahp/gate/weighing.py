@@ -126,6 +126,7 @@ class Weighing:
                     overridable=candidate.rule.overridable,
                 )
         left = [candidate for candidate in blocks if candidate.override is None]
+        left += [c for c in self.candidates if c.enforced and c.intensity == "prompt"]  # skipped, it is silent
         if left and self.state is not None and self.state.may_have_skips():
             from ahp.gate import skips
 

@@ -49,13 +49,14 @@ def _coloured(env: dict[str, str]) -> bool:
 
 
 def for_person(verdict: Verdict, colour: bool) -> str:
-    """A few lines a signal: what, why, where, how to mend it, and the id to answer with. "" when all is well.
+    """A few lines a signal: what, why, where, how to fix it, and the id to answer with. "" when all is well.
 
-    The log of a dry run knows no id, so none is shown.
+    Refusals come last, next to the prompt. The log of a dry run knows no id, so none is shown.
     """
-    parts = [_paragraph(signal, verdict, colour) for signal in verdict.signals]
-    parts += [f"ahp: {one_line(note, 500)}" for note in verdict.notes]
-    return "\n".join(parts)
+    told = [(signal.intensity == "block", _paragraph(signal, verdict, colour)) for signal in verdict.signals]
+    notes = [f"ahp: {one_line(note, 500)}" for note in verdict.notes]
+    refusals = [part for refuses, part in told if refuses]
+    return "\n".join([*[part for refuses, part in told if not refuses], *notes, *refusals])
 
 
 def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:

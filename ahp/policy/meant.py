@@ -52,6 +52,9 @@ _ALIKE = str.maketrans("аеорсухіјѕԁһɡαοριν", "aeopcyxijsdhgaop
 def key(name: str, valid: Sequence[str]) -> str:
     """The sentence tail for a key that is none of the `valid` ones; "" where nothing is near."""
     known = _KEYS.get(name, name)
+    if {"rules", "extends"} <= set(valid) and (name == "repos" or name in TRIGGERS or name in _GIT):
+        other = "pre-commit" if name == "repos" else "lefthook"
+        return f"; this looks like {other}'s file; here rules stand under `rules:` and say `at:` (docs/coming-from.md)"
     if known == "condition" and set(ShortRule.LEVELS) <= set(valid):
         return "; here the level has the condition: `block: …`, `prompt: …`"
     if known == "intensity" and set(ShortRule.LEVELS) <= set(valid):

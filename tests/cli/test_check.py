@@ -129,6 +129,7 @@ def test_facts_replace_what_would_be_gathered(here: Repo, capsys: pytest.Capture
     assert "--facts is for dry commands" in out
 
 
+@pytest.mark.wings
 def test_facts_may_stand_in_the_argument_and_a_call_is_read_as_a_real_one(
     here: Repo, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -53,6 +53,7 @@ SUBMITS = [
 ]
 
 
+@pytest.mark.wings
 @pytest.mark.parametrize("line", SUBMITS)
 def test_a_submit_is_refused_however_it_is_wrapped(line: str, lab: Repo, capfd: pytest.CaptureFixture[str]) -> None:
     (lab.root / "src").mkdir()
@@ -62,6 +63,7 @@ def test_a_submit_is_refused_however_it_is_wrapped(line: str, lab: Repo, capfd: 
     assert "refused by open-boxes" in err
 
 
+@pytest.mark.wings
 @pytest.mark.parametrize("line", SUBMITS)
 def test_what_is_allowed_runs_with_its_own_words_and_code(
     line: str, lab: Repo, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -112,6 +114,7 @@ def test_a_command_that_moves_nothing_just_runs(lab: Repo, capfd: pytest.Capture
     assert capfd.readouterr().out == "monoco issue list --json\n"
 
 
+@pytest.mark.wings
 @pytest.mark.parametrize(
     ("line", "said"),
     [

@@ -58,6 +58,7 @@ def test_lint_advises_on_folders_and_files_of_nearly_the_right_name(
     assert file == ".ahp/waivers.yml:1:1: is not read; the file is called waivers.yaml  (advice)"
 
 
+@pytest.mark.wings
 def test_lint_advises_on_tests_and_the_runners_settings(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     told = {
         ".ahp/tests/a.yaml": (

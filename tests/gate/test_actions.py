@@ -169,6 +169,7 @@ def test_batches_are_by_folder(desk: Desk) -> None:
     }
 
 
+@pytest.mark.wings
 def test_what_follows_from_an_argument_is_read_anew(desk: Desk) -> None:
     action = {"type": "replace", "target": "tool.input.command", "pattern": "cat", "with": "rm"}
     given = {"name": "shell", "input": {"command": "cat a"}, "command": "cat a", "paths": ["a"], "writes": []}

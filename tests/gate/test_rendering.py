@@ -51,6 +51,15 @@ def test_a_template_is_filled_with_quoted_facts() -> None:
     assert said("{files.none} {not a fact} {}") == "(unknown) {not a fact} {}"
 
 
+def test_a_message_may_name_what_each_found() -> None:
+    found = Hit("o/r", items=["a.bin", "b.bin"])
+    assert (
+        said("{f} is a program", found, each="f in files.changed", redact=False) == "'a.bin' and 'b.bin' is a program"
+    )
+    one = Hit("o/r", items=[{"path": "a.py", "line": 3, "text": "SECRET"}])
+    assert said("{l.path} has {l.text}", one, each="l in diff.added", redact=True) == "'a.py' has (unknown)"
+
+
 def test_a_default_text_names_the_values_and_no_secret() -> None:
     assert said() == "files.changed_count > 3 (files.changed_count is 7, branch.name is 'main')"
     assert said(redact=True) == "files.changed_count > 3"

@@ -46,6 +46,7 @@ def logged(repo: Repo, kind: str) -> list[dict[str, Any]]:
     return [record for record in map(json.loads, lines) if record["kind"] == kind]
 
 
+@pytest.mark.wings
 def test_a_tool_call_is_judged_for_real(project: Repo) -> None:
     gate = Gate(project.root / ".git" / "..", agent="mybot", session="s1")
     verdict = gate.judge("pre-tool-use", tool={"command": "cd src && rm -r x"})
@@ -116,6 +117,7 @@ def test_what_cannot_be_judged_is_an_error(project: Repo) -> None:
         Gate(project.root / "nowhere").judge("pre-commit")
 
 
+@pytest.mark.wings
 def test_an_answer_is_recorded(project: Repo) -> None:
     gate = Gate(project.root, agent="mybot")
     signal = gate.judge("pre-tool-use", tool={"command": "rm x"}).signals[0]
@@ -126,6 +128,7 @@ def test_an_answer_is_recorded(project: Repo) -> None:
     assert (response["by"], response["action"]) == ("agent:mybot", "abort")
 
 
+@pytest.mark.wings
 def test_outside_a_repository_the_folder_s_own_policy_judges(tmp_path: Path) -> None:
     (tmp_path / ".ahp").mkdir()
     (tmp_path / ".ahp" / "hooks.yaml").write_text(POLICY)

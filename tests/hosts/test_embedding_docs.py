@@ -36,11 +36,13 @@ def run_tool(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
+@pytest.mark.wings
 def test_a_refused_call_does_not_run_and_the_model_reads_why(run_tool: Run) -> None:
     said = run_tool("bash", {"command": "rm -rf build"}, lambda given: pytest.fail("it ran"))
     assert re.sub(r"\b[0-9a-f]{8}\b", "3f0c2a1b", said) + "\n" == block("text")
 
 
+@pytest.mark.wings
 def test_changed_arguments_run_and_a_failure_brings_advice(run_tool: Run) -> None:
     seen = []
     said = run_tool("bash", {"command": "sleep 90", "timeout": 600}, lambda given: (str(seen.append(given)), False))

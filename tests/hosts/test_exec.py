@@ -8,6 +8,7 @@ from ahp.hosts.exec import gates_of
 from tests.conftest import Repo
 
 
+@pytest.mark.wings
 @pytest.mark.parametrize(
     "line",
     [

@@ -90,6 +90,7 @@ def test_a_message_is_the_event_s_own(facts: dict[str, object], message: str) ->
     assert stated("pre-commit", commit={"author": "x"}).draft is None
 
 
+@pytest.mark.wings
 def test_a_shell_call_is_read_as_a_client_s() -> None:
     call = as_call({"command": "sudo rm -fr x && cat y"}, "/p")
     assert (call["name"], call["native_name"], call["input"]) == (
@@ -102,6 +103,7 @@ def test_a_shell_call_is_read_as_a_client_s() -> None:
     assert as_call({"input": {"command": "ls"}})["command"] == "ls"
 
 
+@pytest.mark.wings
 def test_what_is_stated_adds_to_what_follows_from_the_call() -> None:
     call = as_call({"name": "write", "native_name": "Write", "input": {"path": "/p/a"}, "paths": ["b", "a"]}, "/p")
     assert (call["paths"], call["writes"], call["native_name"]) == (["a", "b"], ["a"], "Write")
@@ -114,6 +116,7 @@ def test_what_is_stated_adds_to_what_follows_from_the_call() -> None:
     assert "output" not in as_call({"name": "other"})
 
 
+@pytest.mark.wings
 def test_a_call_of_another_kind_may_write_the_files_that_it_names() -> None:
     call = as_call({"name": "other", "native_name": "w", "writes": True, "input": {"path": "/p/a"}}, "/p")
     assert (call["paths"], call["writes"]) == (["a"], ["a"])

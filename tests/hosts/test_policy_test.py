@@ -92,6 +92,7 @@ def test_records_may_leave_keys_out() -> None:
     assert faults(policy, test) == []
 
 
+@pytest.mark.wings
 def test_a_shell_command_is_read_as_an_agents_adapter_reads_it() -> None:
     policy = """
     rules:

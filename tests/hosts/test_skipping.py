@@ -35,6 +35,7 @@ rules:
     message: a secret
   subject: {at: commit-msg, block: commit.subject.startswith('bad'), message: "{commit.subject} is no subject"}
   firm: {at: pre-commit, block: "'firm' in files.changed", overridable: false}
+  wide: {at: pre-commit, prompt: files.changed_count > 2}
   far: {at: pre-push, block: push.is_force}
 """
 ANN = Actor("human", "ann")
@@ -93,6 +94,16 @@ def test_the_next_commit_passes_says_so_and_holds_at_the_push(work: Gated) -> No
     assert code == 1 and "the skip of secret does not hold: it was for the next commit, and work has moved" in said
     work.git("reset", "-q", "--hard", "HEAD^")  # where it was given; but that commit was made
     assert commit(work, "two", b="SECRET\n")[0] == 1
+
+
+def test_a_skipped_warning_is_silent_once_and_climbs_nothing(work: Gated) -> None:
+    give(work, "wide")
+    code, said = commit(work, "one", a="1\n", b="2\n", c="3\n")
+    assert (code, said) == (0, "ahp: wide is skipped, as ann said before: a test key\n")
+    assert "Ahp-Override" not in work.git("log", "-1", "--format=%B")
+    assert told(work) == ["used"]
+    code, said = commit(work, "two", a="4\n", b="5\n", c="6\n")
+    assert code == 0 and "warned by wide" in said
 
 
 def test_an_attempt_that_is_given_up_uses_nothing_up(work: Gated) -> None:

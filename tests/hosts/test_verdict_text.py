@@ -75,6 +75,18 @@ def test_notes_follow_the_signals() -> None:
     assert verdict_text.for_agent(verdict(notes=("unrecorded",))) == "ahp: unrecorded"
 
 
+def test_a_person_reads_the_refusal_last_next_to_the_prompt() -> None:
+    block = signal("block", signals.blocking("too big", [], True), "a")
+    warning = signal("prompt", signals.prompting("maybe", "low", [], True), "b")
+    said = verdict_text.for_person(verdict(block, warning, notes=("noted",)), colour=False)
+    heads = [line for line in said.splitlines() if not line.startswith(" ")]
+    assert [head.split(" (")[0] for head in heads] == [
+        "ahp: commit warned by b",
+        "ahp: noted",
+        "ahp: commit refused by a",
+    ]
+
+
 def test_a_quiet_verdict_has_no_words() -> None:
     assert (verdict_text.for_person(verdict(), False), verdict_text.for_agent(verdict())) == ("", "")
 

@@ -116,7 +116,8 @@ def _hook(repo: Repository, hook: str, scratch: Probe) -> Check:
     if not os.path.isdir(asked) and (nowhere := installing.no_folder(repo)):
         return Check(hook, "wrong", *nowhere)
     if found := obstacle(repo, hook, asked):
-        return Check(hook, "wrong", found, INSTALL, ours="ends it before" not in found)
+        ends = "ends it before" in found
+        return Check(hook, "wrong", found, "" if ends else INSTALL, ours=not ends)
     failed = scratch.ask(hook)
     if failed:
         return Check(hook, "wrong", failed, INSTALL, ours=True)

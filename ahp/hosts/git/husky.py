@@ -22,7 +22,7 @@ LINE = (
 )
 _FOLDER = ".husky"
 _LIMIT = 1 << 20
-_ENDS = re.compile(rb"^\s*(exit|exec)\b")
+_ENDS = re.compile(rb"(exit|exec)\b")  # an indented one belongs to an if or a function, which may not come to it
 
 
 def is_active(hooks_path: str) -> bool:
@@ -81,7 +81,7 @@ def trouble(path: str) -> str:
         if MARK in line:
             return ""
         if _ENDS.match(line):
-            return f"line {number} of {path} ends it before ahp's line"
+            return f"line {number} of {path} ends it before ahp's line; move that line above it"
     return f"{path} has lost ahp's line"
 
 

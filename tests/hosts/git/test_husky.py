@@ -164,8 +164,10 @@ def test_a_folder_that_is_a_link_or_holds_no_hook_is_left_alone(tmp_path: Path) 
 def test_what_keeps_git_from_our_line_is_told(tmp_path: Path) -> None:
     hook = tmp_path / "commit-msg"
     assert "has lost ahp's line" in husky.trouble(str(hook))
-    hook.write_bytes(b"npm test\n  exit 0\n" + LINE)
-    assert husky.trouble(str(hook)) == f"line 2 of {hook} ends it before ahp's line"
+    hook.write_bytes(b"npm test\nexit 0\n" + LINE)
+    assert husky.trouble(str(hook)) == f"line 2 of {hook} ends it before ahp's line; move that line above it"
+    hook.write_bytes(b'if [ -n "$X" ]; then\n  exit 1\nfi\n' + LINE)
+    assert husky.trouble(str(hook)) == ""
     hook.write_bytes(b"npm test || exit\n" + LINE + b"exec true\n")
     assert husky.trouble(str(hook)) == ""
 
