@@ -1,5 +1,6 @@
 """`ahp explain`: why the gate says what it says."""
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -20,11 +21,28 @@ if TYPE_CHECKING:
     from ahp.protocol.verdict import Verdict
 
 _MARKS = {"true": "yes", "false": "no", "undecided": "?", "filtered": "-", "bound": "!"}
+_QUIET = {"false": "no", "filtered": "not asked, their `when` does not hold"}
+_PATH = re.compile(r"[A-Za-z_][\w.]*")
+_SHORT = 60  # characters of a part of a condition that is worth a line of its own
 _FATES = {
     "delivered as block": "refuses",
     "delivered as control": "changes the action",
     "delivered as prompt": "warns",
     "delivered as aid": "advises",
+}
+_SAID = {"block": "refused", "control": "changed", "prompt": "warned", "aid": "advised"}
+# What an answer to a signal does.
+_DOES = {
+    "retry_after_fix": "it is fixed; the next attempt is judged anew",
+    "proceed_with_risk": "the same change passes once; the reason goes into the commit and the log",
+    "abort": "the change is given up",
+    "accept_modification": "the change is kept as it is now",
+    "reject_modification": "the change is not wanted; ask for another way",
+    "acknowledge": "read; a warning that stays unfixed climbs",
+    "apply_suggestion": "fixed as it says",
+    "dismiss": "not right here; the log counts it against the rule",
+    "suggestion_applied": "done as it says",
+    "suggestion_deferred": "not now",
 }
 _DECISIONS = {
     "allow": "passes",
@@ -41,10 +59,10 @@ _DECISIONS = {
 @FACTS
 @TEXT_OR_JSON
 def command(what: str, issue: str, facts: str | None, form: str) -> int:
-    """Show each rule of TRIGGER, or one RULE wherever it is asked, with the values it sees now, or all that the log has
-    of one SIGNAL (an id's beginning).
+    """Show which rules of TRIGGER hold now and why, one RULE with the values it sees wherever it is asked, or what the
+    log has of one SIGNAL (an id's beginning).
 
-    Before each rule stands whether its condition holds: yes, no, ? where that cannot be decided, - where the rule is
+    Before a rule stands whether its condition holds: yes, no, ? where that cannot be decided, - where the rule is
     not asked, ! where a limit is exceeded.
 
     Nothing is logged, nothing counts. Exit code 0; 1 where the trigger is refused now; 2 where that cannot be judged.
@@ -147,27 +165,32 @@ def _signal(prefix: str, form: str) -> int:
     click.echo(f"rule: {one_line(whose, 500)}")
     for name, text in (("when", rule.when), ("each", rule.each), ("condition", rule.condition)) if rule else ():
         if text:
-            click.echo(f"{name}: {one_line(text, 1000)}")
-    for name in ("steps", "answers", "for_a_person"):
+            click.echo(f"  {name}: {one_line(text, 1000)}")
+    for line in told["steps"]:
+        click.echo(f"fix: {one_line(line, 1000)}")
+    for name, who_may in (("answers", "answer"), ("for_a_person", "for a person")):
         for line in told[name]:
-            click.echo(f"{name.removesuffix('s')}: {one_line(line, 1000)}")
+            does = _DOES[line.split()[3]]
+            click.echo(f"{who_may}: {one_line(line, 1000)}  ({does})")
     click.echo("the whole record: --format json")
     return 0
 
 
 def _told(record: "Mapping[str, object]") -> None:
-    """What was said, to whom, and where: the part of a signal's record that is about the change, not about the log."""
+    """What the rule said, and the values that it saw."""
     by = f"{record.get('subject')}, by {record.get('actor')}, at {record.get('hook')}, {record.get('timestamp')}"
-    click.echo(f"{record.get('intensity')} by {one_line(str(record.get('rule')))} on {one_line(by, 300)}")
-    click.echo(f"message: {one_line(str(record.get('message') or ''), 1000)}")
+    click.echo(
+        f"{_SAID.get(str(record.get('intensity')), 'told')} by {one_line(str(record.get('rule')))} on {one_line(by, 300)}"
+    )
+    click.echo(f"{one_line(str(record.get('message') or ''), 1000)}")
+    facts = record.get("facts")
+    for path, value in facts.items() if isinstance(facts, dict) else ():
+        click.echo(f"  {one_line(f'{path} = {jsontext.encode(value)}', 1000)}")
     found = record.get("findings")
     for one in found if isinstance(found, list) else ():
         place = f"{one.get('file', '')}:{one.get('line', '')}".rstrip(":")
         told = ": ".join(part for part in (place, str(one.get("message") or "")) if part)
-        click.echo(f"finding: {one_line(told, 1000)}")
-    facts = record.get("facts")
-    for path, value in facts.items() if isinstance(facts, dict) else ():
-        click.echo(f"fact: {one_line(f'{path} = {jsontext.encode(value)}', 1000)}")
+        click.echo(f"  {one_line(told, 1000)}")
     if record.get("action"):
         click.echo(f"answered: {one_line(str(record['action']))}")
 
@@ -220,14 +243,19 @@ def _text(explanation: "Explanation", is_about_all: bool, notes: "Iterable[str]"
     click.echo(f"{verdict.trigger} on {one_line(verdict.subject)}, environment {environment}{said}")
     if not explanation.reasons:
         click.echo("no rule of a policy is asked here")
-    oracle = None
+    quiet: dict[str, list[str]] = {}
     for reason in explanation.reasons:
-        is_alone = reason.key == reason.rule.oracle  # a short rule
-        if is_alone or reason.rule.oracle != oracle:
-            click.echo("" if is_alone else f"\n{one_line(reason.rule.oracle)}")
-        oracle = reason.rule.oracle
-        for line in _lines(reason, f"{reason.origin}: " if verdict.working else ""):
-            click.echo(line if is_alone else f"  {line}")
+        if is_about_all and reason.outcome in _QUIET:
+            whose = f" ({reason.origin})" if verdict.working else ""
+            quiet.setdefault(_QUIET[reason.outcome], []).append(_called(reason) + whose)
+            continue
+        click.echo()
+        for line in _lines(reason, f"{reason.origin}: " if verdict.working else "", with_condition=not is_about_all):
+            click.echo(line)
+    for why, names in quiet.items():
+        click.echo(f"\n{why}, {len(names)}: {one_line(', '.join(names), 2000)}")
+    if is_about_all and explanation.reasons:
+        click.echo("\na rule with its condition and the values in it: ahp explain RULE")
     if explanation.missing or notes:
         click.echo()
     for path, absent in explanation.missing.items():
@@ -237,7 +265,13 @@ def _text(explanation: "Explanation", is_about_all: bool, notes: "Iterable[str]"
         click.echo(one_line(note, 500))
 
 
-def _lines(reason: "Reason", whose: str) -> list[str]:
+def _called(reason: "Reason") -> str:
+    """A rule by its key; one that stands alone in its group by its id."""
+    return one_line(reason.rule.id if reason.key == reason.rule.oracle else reason.key)
+
+
+def _lines(reason: "Reason", whose: str, *, with_condition: bool) -> list[str]:
+    """A rule: its outcome, the facts that it saw, and its condition, whose parts follow where they are short."""
     from ahp.gate.explain import shown
 
     rule = reason.rule
@@ -245,15 +279,20 @@ def _lines(reason: "Reason", whose: str) -> list[str]:
     if reason.outcome == "filtered":
         fate = "not asked: its `when` does not hold"
     told = f" — {one_line(fate, 300)}" if fate else ""
-    lines = [f"[{_MARKS[reason.outcome]}] {one_line(rule.id)}{told}  ({whose}{rule.position})"]
+    lines = [f"[{_MARKS[reason.outcome]}] {_called(reason)}{told}  ({whose}{rule.position})"]
     values = dict(reason.values)
-    for word, text in (("when ", rule.when), ("each ", rule.each), ("", rule.condition)):
-        if text:
-            value = f" = {one_line(shown(values.pop(text)), 300)}" if text in values else ""
-            lines.append(f"    {word}{one_line(text, 500)}{value}")
-    lines += [f"      {one_line(text, 300)} = {one_line(shown(value), 300)}" for text, value in values.items()]
+    whole = [text for text in (rule.when, rule.each, rule.condition) if text]
+    facts = {path: value for path, value in values.items() if _PATH.fullmatch(path)}
+    lines += [f"    {path} = {one_line(shown(value), 300)}" for path, value in facts.items()]
+    if with_condition:
+        for word, text in (("when ", rule.when), ("each ", rule.each), ("", rule.condition)):
+            if text:
+                value = f" = {one_line(shown(values[text]), 300)}" if text in values else ""
+                lines.append(f"  {word}{one_line(text, 500)}{value}")
+        parts = {text: value for text, value in values.items() if text not in facts and text not in whole}
+        lines += [f"    {text} = {one_line(shown(value), 300)}" for text, value in parts.items() if len(text) <= _SHORT]
     for key, why in rule.refines.items():
-        lines.append(f"      speaks for {one_line(key)}: {one_line(why, 300)}")
+        lines.append(f"    speaks for {one_line(key)}: {one_line(why, 300)}")
     return lines
 
 

@@ -115,9 +115,13 @@ def trailers(event: "Event", *views: "View") -> list[str]:
 
     changes = {view.digest() for view in views} - {""}
     with State.open(journal) as state:
-        spent = [(signal, signal.spent) for signal in state.risks_taken(None) if signal.spent]
+        spent = [
+            (signal, signal.spent)
+            for signal in state.risks_taken(None)
+            if signal.spent and signal.intensity != "prompt"
+        ]
     used = [_override(signal) for signal, by in spent if by.change in changes or by.token == event.attempt]
-    return list(dict.fromkeys(override.trailer for override in used if override.evidence))  # a warning has none
+    return list(dict.fromkeys(override.trailer for override in used))
 
 
 def unknown(folder: str, message: bytes) -> list[str]:

@@ -41,24 +41,26 @@ def test_a_signal_is_told_with_its_rule_findings_steps_and_answers(
 ) -> None:
     assert run(["explain", signal]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("block by ") and ", by human, at pre-commit, 20" in lines[0]
-    assert [line for line in lines if line.startswith("finding: ")][1].startswith("finding: bad2")
+    assert lines[0].startswith("refused by ") and ", by human, at pre-commit, 20" in lines[0]
+    assert [line for line in lines if line.startswith("  bad")] == ["  bad1", "  bad2"]
     assert "rule: .ahp/hooks.yaml:6:12" in lines
     assert not any("sha256:" in line for line in lines) and lines[-1] == "the whole record: --format json"
-    assert [line for line in lines if line.startswith(("each", "condition", "step", "answer"))] == [
-        "each: p in files.changed",
-        "condition: p.startswith('bad')",
-        "step: rename it",
-        "step: or ask {files.changed_count} others",
+    assert lines.index("  bad2") < lines.index("rule: .ahp/hooks.yaml:6:12")  # the values come first
+    assert [line.partition("  (")[0] for line in lines if line.startswith(("  each", "  cond", "fix", "answer"))] == [
+        "  each: p in files.changed",
+        "  condition: p.startswith('bad')",
+        "fix: rename it",
+        "fix: or ask {files.changed_count} others",
         f"answer: ahp respond {signal} retry_after_fix",
         f'answer: ahp respond {signal} proceed_with_risk --reason "…"',
         f"answer: ahp respond {signal} abort",
     ]
+    assert all("  (" in line for line in lines if line.startswith("answer"))  # and each says what it does
     monkeypatch.setenv("CLAUDECODE", "1")
     assert run(["explain", signal]) == 0
     said = capsys.readouterr().out
     assert "answer: " not in said  # it was a person's
-    assert f"for_a_person: ahp respond {signal} proceed_with_risk --reason" in said
+    assert f"for a person: ahp respond {signal} proceed_with_risk --reason" in said
 
 
 @pytest.mark.parametrize(
@@ -117,11 +119,11 @@ def test_a_rule_shows_each_condition_once_with_its_value(
     monkeypatch.chdir(repo.root)
     assert run(["explain", "wide"]) == 0
     assert [line.strip() for line in capsys.readouterr().out.splitlines()[3:-2]] == [
+        "branch.name = 'main'",
+        "files.changed_count = 0",
         "when branch.name=='main' = true",
         "files.changed_count>1 and branch.name=='main' = false",
-        "branch.name = 'main'",
         "files.changed_count > 1 = false",
-        "files.changed_count = 0",
         "branch.name == 'main' = true",
     ]
 
@@ -139,7 +141,7 @@ def test_of_one_rule_only_what_it_misses_is_told(
     assert run(["explain", "pre-push"]) == 0
     whole = capsys.readouterr().out
     assert whole.startswith("pre-push on main, environment development: passes\n\n[?] covered — cannot be decided: cov")
-    assert "\n[-] tested — not asked: its `when` does not hold  (" in whole
+    assert "\nnot asked, their `when` does not hold, 1: tested\n" in whole
     assert run(["explain", "tested", "--facts", "{branch: {is_detached: true}}"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("pre-push on main, environment development\n") and "missing tests.total" in said
@@ -159,7 +161,7 @@ def test_a_push_is_explained_with_what_is_said_of_its_commits(
     monkeypatch.chdir(repo.root)
     assert run(["explain", "pre-push"]) == 1
     said = capsys.readouterr().out
-    assert said.startswith("pre-push on side, environment development: is refused\n") and "[no] size" in said
+    assert said.startswith("pre-push on side, environment development: is refused\n") and "\nno, 1: size\n" in said
     assert "ahp: push refused by names" in said.partition("with its commits and the tickets that it moves:\n")[2]
     assert said.count("covered is not decidable here") == 1
     repo.git("checkout", "-q", "-f", "main")
