@@ -30,6 +30,7 @@ _FATES = {
     "delivered as prompt": "warns",
     "delivered as aid": "advises",
 }
+_WHERE = (("", "subject"), ("by ", "actor"), ("at ", "hook"), ("", "timestamp"))
 _SAID = {"block": "refused", "control": "changed", "prompt": "warned", "aid": "advised"}
 # What an answer to a signal does.
 _DOES = {
@@ -178,7 +179,7 @@ def _signal(prefix: str, form: str) -> int:
 
 def _told(record: "Mapping[str, object]") -> None:
     """What the rule said, and the values that it saw."""
-    by = f"{record.get('subject')}, by {record.get('actor')}, at {record.get('hook')}, {record.get('timestamp')}"
+    by = ", ".join(f"{word}{record.get(name)}" for word, name in _WHERE)
     click.echo(
         f"{_SAID.get(str(record.get('intensity')), 'told')} by {one_line(str(record.get('rule')))} on {one_line(by, 300)}"
     )
