@@ -76,10 +76,10 @@ def command(what: str, issue: str, facts: str | None, form: str) -> int:
 
     is_about_all = what in TRIGGERS
     events = [event_here(trigger, issue, facts) for trigger in ([what] if is_about_all else _asked_at(what))]
-    if is_about_all:
-        events = asking.of_content(*events)
-    explanations = [explain(event) for event in events]
-    for number, (whole, event) in enumerate(zip(explanations, events, strict=True)):
+    parts = (part for event in events for part in asking.of_content(event)) if is_about_all else events
+    told = [(explain(event), event) for event in parts]
+    explanations = [whole for whole, _ in told]
+    for number, (whole, event) in enumerate(told):
         one = whole if is_about_all else _only(whole, what)
         pushed = _pushed(event) if is_about_all else None
         if pushed is not None:

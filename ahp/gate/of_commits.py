@@ -2,7 +2,7 @@
 
 import copy
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ahp.gate import overrides
@@ -27,10 +27,11 @@ _NOTES, _TAGS = "refs/notes/", "refs/tags/"
 
 
 class Told(NamedTuple):
-    """What one rule says of one commit."""
+    """What one rule says of one commit; of what merges alone make of a range, `merges` has the one by path."""
 
     commit: Past
     candidate: Candidate
+    merges: Mapping[str, str] = {}
 
 
 def by_the_log(folder: str) -> Excuse:
@@ -158,27 +159,29 @@ class Broken(Candidate):
 
     def findings(self) -> list[dict[str, object]]:
         found: list[dict[str, object]] = []
-        for commit, candidate in self._members:
+        for commit, candidate, merges in self._members:
             name = {} if commit.is_object else {"commit": commit.id[:_SHOWN]}
             said = f"what {commit.id[:_SHOWN]} holds" if commit.is_object else one_line(commit.subject, 100)
-            found += [{**name, **finding} for finding in candidate.findings()] or [
-                {**name, "message": said, "fingerprint": candidate.evidence()[-16:]}
-            ]
+            told = candidate.findings()
+            at = [merges.get(str(finding.get("file")), commit.id)[:_SHOWN] for finding in told]
+            found += [
+                {**name, **finding, **({"commit": oid} if name else {})} for oid, finding in zip(at, told, strict=True)
+            ] or [{**name, "message": said, "fingerprint": candidate.evidence()[-16:]}]
             if len(found) >= FINDINGS:
                 break
         return found[:FINDINGS]
 
     @property
     def total(self) -> int:
-        return sum(max(candidate.total, 1) for _, candidate in self._members)
+        return sum(max(candidate.total, 1) for _, candidate, _ in self._members)
 
     @property
     def commits(self) -> dict[str, object]:
-        told = [_mark(candidate) for _, candidate in self._members[:_KEPT]]
-        return {"commits": [commit.id for commit, _ in self._members[:FINDINGS]], "told": told, "counted": False}
+        told = [_mark(candidate) for _, candidate, _ in self._members[:_KEPT]]
+        return {"commits": [commit.id for commit, *_ in self._members[:FINDINGS]], "told": told, "counted": False}
 
     def message(self) -> str:
-        others = len({commit.id for commit, _ in self._members}) - 1
+        others = len({commit.id for commit, *_ in self._members}) - 1
         if not others:
             return self._first.message()
         return f"{self._first.message()} (and {others} more commit{'s' if others > 1 else ''})"
@@ -215,14 +218,14 @@ class Broken(Candidate):
         return bool(repo.line("rev-list", "--max-count=1", "--merges", "--ancestry-path", f"{commit.id}..{view.new}"))
 
     def paths(self) -> list[str]:
-        return list(dict.fromkeys(path for _, candidate in self._members for path in candidate.paths()))
+        return list(dict.fromkeys(path for _, candidate, _ in self._members for path in candidate.paths()))
 
     def evidence(self) -> str:
-        return _digest(candidate.evidence() for _, candidate in self._members)
+        return _digest(candidate.evidence() for _, candidate, _ in self._members)
 
     def content(self) -> str:
         if self._content is None:
-            self._content = _digest(candidate.content() for _, candidate in self._members)
+            self._content = _digest(candidate.content() for _, candidate, _ in self._members)
         return self._content
 
 

@@ -10,8 +10,11 @@ from ahp.gate.of_commits import OfCommits, Told
 from ahp.policy.policies import Policies
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
+from ahp.protocol.triggers import OF_CONTENT
 from ahp.protocol.verdict import Verdict
-from ahp.system import boundaries, commits, patience
+from ahp.system import boundaries, commits, patience, remainder
+from ahp.system.bare_merge import BareMerges
+from ahp.system.commits import Past
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
@@ -29,7 +32,8 @@ _WITH_ASCII = (
 
 class Range(NamedTuple):
     """What comes to one ref: the ids of its `commits`, newest first, which `policies` judge, or those that `own` has
-    for one. Of a tree or a blob that the ref names, the `whole` of it, and no commits.
+    for one, and the `view` of the range that they are in. Of a tree or a blob that the ref names, the `whole` of it,
+    and no commits.
     """
 
     context: Context
@@ -37,6 +41,7 @@ class Range(NamedTuple):
     commits: Sequence[str] = ()
     own: Mapping[str, Policies] = {}
     whole: Change | None = None
+    view: RangeView | None = None
 
     def reads(self, namespace: str = "") -> bool:
         """Whether there is a rule to ask of it, one that reads the namespace if that is named."""
@@ -74,12 +79,34 @@ def judge_each(repo: Repository, ranges: Sequence[Range], seen: Seen = unseen) -
             raise AhpError(f"commit {commit.id[:10]}: {error}") from error
         seen(done, len(past))
     made = []
+    by_id = {commit.id: commit for commit in past}
     for one, by_commit in zip(ranges, told, strict=True):
         of_range = [said for oid in one.commits for said in by_commit.get(oid, ())]
+        if any(by_id[oid].is_merge for oid in one.commits):
+            of_range += _of_remainder(one, by_id)
         if one.whole is not None and one.whole.commit is not None:
             of_range += [Told(one.whole.commit, said) for said in asked(one.whole, one.policies, one.context)]
         made.append(OfCommits(of_range, one.context.notes, len(one.commits)))
     return made
+
+
+def _of_remainder(one: Range, past: Mapping[str, Past]) -> list[Told]:
+    """What the rules of content say of what the range changes and none of its commits changes itself."""
+    if one.view is None or not any(judge.program.rules for judge in one.policies.at(OF_CONTENT)):
+        return []
+    with BareMerges(one.view.repo) as merges:
+        view = remainder.of(one.view, merges, one.commits)
+        if view is None:
+            return []
+        named = dict.fromkeys(oid for those in view.merges.values() for oid in those)
+        newest = next(past[oid] for oid in one.commits if oid in named)
+        places = {path: those[0] for path, those in view.merges.items()}
+        found = asked(Change({OF_CONTENT: view}, newest), one.policies, one.context)
+        for candidate in found:  # while what git made is there
+            _ = candidate.message(), candidate.steps(), candidate.paths(), candidate.content(), candidate.evidence()
+    if found:
+        one.context.notes[view.said()] = None
+    return [Told(newest, candidate, places) for candidate in found]
 
 
 def foresee(repo: Repository, ranges: Sequence[tuple[RangeView, Policies]]) -> None:

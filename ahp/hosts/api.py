@@ -122,11 +122,8 @@ def judge(event: Event) -> Verdict:
     """
     if event.mode == "dry" and event.given:
         return decide(event)
-    parts = asking.of_content(event)
-    if event.push is None and len(parts) == 1:
-        return decide(event)
     from ahp.hosts.git import asked_push
 
     if event.push is not None:
         return asked_push.judge(event)
-    return asked_push.as_one(event, [decide(part) for part in parts])
+    return asked_push.as_one(event, [decide(part) for part in asking.of_content(event)])

@@ -9,6 +9,8 @@ from ahp.system.errors import Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ahp.protocol.event import Actor
     from ahp.system.git import Repository
     from ahp.system.view import View
@@ -111,16 +113,30 @@ def issue_in(branch: str) -> str:
     return ""
 
 
-def of_content(event: Event) -> list[Event]:
-    """The events that judge what the commit of `event` changes.
+def of_content(event: Event) -> "Iterator[Event]":
+    """The events that judge what the commit of `event` changes, each to be judged before the next is asked for.
 
     git runs no pre-merge-commit for a merge that is concluded by `git commit` (githooks), so its rules are asked here,
-    about all that the merge brings.
+    about all that the merge brings. Of every merge the rules of content are asked about what it takes back, too.
     """
-    view = event.view
-    if event.trigger != "pre-commit" or view is None or view.kind != "index" or not view.joins():
-        return [event]
-    return [event, event.but(trigger="pre-merge-commit", view=view.whole())]  # type: ignore[attr-defined]
+    yield event
+    view, repo = event.view, event.repo
+    if event.trigger not in ("pre-commit", "pre-merge-commit") or view is None or view.kind != "index" or repo is None:
+        return
+    heads = repo.merging()
+    if not heads:
+        return
+    if event.trigger == "pre-commit" and view.joins():
+        yield event.but(trigger="pre-merge-commit", view=view.whole())  # type: ignore[attr-defined]
+    from ahp.system import remainder
+    from ahp.system.bare_merge import BareMerges
+
+    name, ref = _default_ref(repo)
+    known = (repo.commit_id(ref) if name else None) or repo.head_id()
+    with BareMerges(repo) as merges:
+        left = remainder.of_staged(merges, [repo.head_id(), *heads], known)
+        if left is not None:
+            yield event.but(trigger="pre-commit", view=left)
 
 
 def complete(asked: Event, folder: str) -> None:
@@ -185,21 +201,16 @@ def merge_base(repo: "Repository") -> "str | Unknown | None":
 
     Where that cannot be told, why, and what to do.
     """
-    from ahp.facts.default_branch import default_branch
-    from ahp.system import tracking
-
     if repo.commit_id("HEAD") is None:
         return None
-    remotes = [name for name in repo.run("remote").decode("utf-8", "surrogateescape").split("\n") if name]
-    remote = "origin" if "origin" in remotes or not remotes else remotes[0]
-    name = default_branch(repo, remote)
+    remotes = _remotes(repo)
+    remote = _remote(remotes)
+    name, ref = _default_ref(repo)
     deepen = "--unshallow " if repo.shallow() else ""
     if remotes and name and name == repo.branch() and issue_in(name):
         every = f"'+refs/heads/*:refs/remotes/{remote}/*'"
         mend = f"git fetch {deepen}{remote} {every} && git remote set-head {remote} BRANCH"
         return Unknown(f"this branch is itself what {remote} has for its default branch", mend)
-    theirs, ours = f"refs/remotes/{remote}/{name}", f"refs/heads/{name}"
-    ref = theirs if name and tracking.believes(repo, theirs) else ours
     if name and repo.commit_id(ref):
         if base := repo.line("merge-base", ref, "HEAD", ok=(0, 1, 128)):
             return base
@@ -211,6 +222,25 @@ def merge_base(repo: "Repository") -> "str | Unknown | None":
     fetch = f"git remote set-branches {remote} '*' && git fetch {deepen}{remote}"
     why = f"{name}, the default branch, was never fetched" if name else "nothing says which branch is the default one"
     return Unknown(why, f"{fetch} && git remote set-head {remote} --auto")
+
+
+def _default_ref(repo: "Repository") -> tuple[str, str]:
+    """The default branch, "" where nothing tells it, and the ref that has it: of the remote where that is believed."""
+    from ahp.facts.default_branch import default_branch
+    from ahp.system import tracking
+
+    remote = _remote(_remotes(repo))
+    name = default_branch(repo, remote)
+    theirs = f"refs/remotes/{remote}/{name}"
+    return name, theirs if name and tracking.believes(repo, theirs) else f"refs/heads/{name}"
+
+
+def _remotes(repo: "Repository") -> list[str]:
+    return [name for name in repo.run("remote").decode("utf-8", "surrogateescape").split("\n") if name]
+
+
+def _remote(remotes: list[str]) -> str:
+    return "origin" if "origin" in remotes or not remotes else remotes[0]
 
 
 def _next_push(repo: "Repository") -> tuple[str, PushRef]:

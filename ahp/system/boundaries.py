@@ -61,6 +61,13 @@ def outgoing(repo: Repository, tip: str, known: Sequence[str]) -> list[str]:
     return repo.run(*_LISTING, stdin=_asked(tip, known)).decode().split()
 
 
+def with_parents(repo: Repository, tip: str, known: Sequence[str]) -> dict[str, list[str]]:
+    """The commits of `tip` that none of `known` has, newest first, each with its parents. Raises GitError."""
+    verb, *options = _LISTING
+    told = repo.run(verb, "--parents", *options, stdin=_asked(tip, known)).decode()
+    return {commit: parents for commit, *parents in map(str.split, told.splitlines())}
+
+
 def outgoing_of(view: RangeView) -> list[str]:
     """The commits of a range, newest first; none of a tree or a blob, and where they are not known. Raises GitError."""
     tip, known = view.repo.commit_id(view.new), view.boundaries()

@@ -6,6 +6,8 @@ from ahp.system.errors import AhpError
 FILE, EXECUTABLE, LINK, SUBMODULE = 0o100644, 0o100755, 0o120000, 0o160000  # modes, as git has them
 DIGEST = "change1:"  # how the digest of a change begins
 
+Line = dict[str, object]
+
 
 class FileChange:
     """One path of a change.
@@ -79,6 +81,19 @@ class Change:
                 lines.append(f"{e.old_mode:o} 0 {e.old_oid} {none} {e.old_path}")
                 lines.append(f"0 {e.new_mode:o} {none} {e.content or e.new_oid} {e.path}")
         return lines
+
+
+class Lines:
+    """Records `{path, line, text}` of the lines, in git's order. Nothing is known of the lines of other files:
+    `unread` are those past the limit, the largest first, as (path, bytes before and after together), `lacking` those
+    whose content before or after is not in a partial clone.
+    """
+
+    __slots__ = ("added", "lacking", "removed", "unread")
+
+    def __init__(self, added: list[Line], removed: list[Line], unread: list[tuple[str, int]]) -> None:
+        self.added, self.removed, self.unread = added, removed, unread
+        self.lacking: list[FileChange] = []
 
 
 def in_all(sides: list[Change]) -> Change:

@@ -11,7 +11,7 @@ from ahp.system import change as changes
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.history import RangeView, cut
-from ahp.system.view import PATCH, RAW
+from ahp.system.view import PATCH, RAW, literally
 
 # Each process of git reads the packs anew, so that few large questions cost half of many small ones.
 _FIRST, _MOST = 100, 1000
@@ -113,10 +113,10 @@ class _Together:
     def __init__(self, repo: Repository, part: list[Past], with_text: bool) -> None:
         self._repo = repo
         asked = [(one.id, one.parent) for one in part]
-        raw = _told(repo, asked, RAW)
-        text = _told(repo, asked, PATCH) if with_text else []
+        raw = compared(repo, asked, RAW)
+        text = compared(repo, asked, PATCH) if with_text else []
         self.length = sum(len(data) for _, data in (*raw, *text))
-        self._raw = {name: data for _, told in raw for name, data in _split_raw(told)}
+        self._raw = {name: data for _, told in raw for name, data in split_raw(told)}
         self._text = {name: data for _, told in text for name, data in _split_text(told).items()}
         self._sizes: dict[str, int] | None = None
         self._lines: dict[str, int] | None = None
@@ -240,8 +240,8 @@ class _Compared:
         """None where this pair has to be asked alone."""
         if self._read is None:
             self._read = {}
-            for part, told in _told(self._repo, self._pairs, RAW):
-                self._read |= zip(part, (raw for _, raw in _split_raw(told)), strict=True)
+            for part, told in compared(self._repo, self._pairs, RAW):
+                self._read |= zip(part, (raw for _, raw in split_raw(told)), strict=True)
         return self._read.get(pair)
 
 
@@ -264,8 +264,8 @@ def _add_own(repo: Repository, merges: list[tuple[Past, PastView]]) -> None:
     """Gives the views of merges what the merge itself brings: what differs from each parent."""
     asked = [(one.id, parent) for one, _ in merges for parent in sorted(one.parents)]
     sides: dict[tuple[str, str], bytes] = {}
-    for part, told in _told(repo, asked, (*RAW, "--no-renames")):
-        sides |= zip(part, (raw for _, raw in _split_raw(told)), strict=True)
+    for part, told in compared(repo, asked, (*RAW, "--no-renames")):
+        sides |= zip(part, (raw for _, raw in split_raw(told)), strict=True)
     for one, view in merges:
         first, *others = sorted(one.parents)
         view.own = RangeView(repo, first, one.id, tuple(others))
@@ -274,15 +274,15 @@ def _add_own(repo: Repository, merges: list[tuple[Past, PastView]]) -> None:
             view.own.read_already([changes.parse(raw) for raw in known if raw is not None])
 
 
-def _told(
-    repo: Repository, asked: list[tuple[str, str]], options: tuple[str, ...]
+def compared(
+    repo: Repository, asked: list[tuple[str, str]], options: tuple[str, ...], paths: Sequence[str] = ()
 ) -> list[tuple[list[tuple[str, str]], bytes]]:
-    """git's answers for the (commit, parent), for some of them each; without those that git cannot tell or that are too
-    long. Where it cannot tell of some, each half of them is asked alone, unless that failed often: a partial clone may
-    lack something of each.
+    """git's answers for the (commit, parent), for some of them each, of all or of some `paths`; without those that git
+    cannot tell or that are too long. Where it cannot tell of some, each half of them is asked alone, unless that failed
+    often: a partial clone may lack something of each.
     """
     found, waiting, failed = [], [asked] if asked else [], 0
-    command = ("diff-tree", "--stdin", "--always", "-r", "--root", *options)
+    command = (*literally(paths), "diff-tree", "--stdin", "--always", "-r", "--root", *options, "--", *paths)
     while waiting:
         some = waiting.pop()
         stdin = "".join(f"{commit} {parent}".rstrip() + "\n" for commit, parent in some).encode()
@@ -296,7 +296,7 @@ def _told(
     return found
 
 
-def _split_raw(data: bytes) -> list[tuple[str, bytes]]:
+def split_raw(data: bytes) -> list[tuple[str, bytes]]:
     """(id, what `change.parse` reads); followed by its grammar, so that no file name can pass for an id."""
     found: list[tuple[str, list[bytes]]] = []
     fields = data.split(b"\0")

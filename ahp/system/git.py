@@ -291,6 +291,12 @@ class Repository:
         """The commits that a merge, which is not committed yet, joins to HEAD; none where none is going on."""
         return (files.read(self.git_dir + "/MERGE_HEAD", _LINE) or b"").decode("ascii", "replace").split()
 
+    def merging(self) -> list[str]:
+        """`merge_heads`, also where git is about to write them: before its pre-merge-commit hook it only names them in
+        the environment.
+        """
+        return self.merge_heads() or [name[8:] for name in self.env if name.startswith("GITHEAD_")]
+
     def shallow(self) -> frozenset[str]:
         """The commits whose parents a shallow clone does not have (gitrepository-layout, shallow)."""
         return frozenset((files.read(self.common_dir + "/shallow") or b"").decode("ascii", "replace").split())

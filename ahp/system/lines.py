@@ -1,28 +1,13 @@
 """The lines that a change adds and removes, also of files in UTF-16, and what of them is too much to read."""
 
 from ahp.system import encoding, patch
-from ahp.system.change import FileChange
+from ahp.system.change import FileChange, Line, Lines
 from ahp.system.errors import OutputLimit
 from ahp.system.view import View
 
 LIMIT = 64 << 20  # bytes of diff that are read
 _AT_ONCE = 16 << 20  # bytes of content in one question to git: its diff may be twice as long
 _FILES_AT_ONCE = 100
-
-Line = dict[str, object]
-
-
-class Lines:
-    """Records `{path, line, text}` of the lines, in git's order. Nothing is known of the lines of other files:
-    `unread` are those past the limit, the largest first, as (path, bytes before and after together), `lacking` those
-    whose content before or after is not in a partial clone.
-    """
-
-    __slots__ = ("added", "lacking", "removed", "unread")
-
-    def __init__(self, added: list[Line], removed: list[Line], unread: list[tuple[str, int]]) -> None:
-        self.added, self.removed, self.unread = added, removed, unread
-        self.lacking: list[FileChange] = []
 
 
 def of(view: View, with_added: bool = True, with_removed: bool = True) -> Lines:
@@ -32,8 +17,8 @@ def of(view: View, with_added: bool = True, with_removed: bool = True) -> Lines:
     """
     if not view.change().entries:
         return Lines([], [], [])
-    if (every := view.every_line()) is not None:
-        return Lines(every[0], [], every[1])
+    if (known := view.known_lines()) is not None:
+        return known
     first, *others = [_read(side, with_added, with_removed) for side in view.sides()]
     if not others:
         return first

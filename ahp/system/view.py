@@ -44,6 +44,10 @@ class View:
         """Why the files that changed, or with `contents` what is in them, cannot be told; "" where they can."""
         return ""
 
+    def said(self) -> str:
+        """Where what changed comes from, if that is not plain."""
+        return ""
+
     def mend(self) -> str:
         """The command that gets what is not here of the change."""
         return "git fetch --refetch --no-filter"
@@ -112,8 +116,8 @@ class View:
         """This state over each of what its change is measured from: only what differs from all of them counts."""
         return [self]
 
-    def every_line(self) -> "tuple[list[dict[str, object]], list[tuple[str, int]]] | None":
-        """Where a tree is judged and no change: all its lines, and the files too large to read. Raises AhpError."""
+    def known_lines(self) -> changes.Lines | None:
+        """The lines where they are not what git tells of the two states. Raises AhpError."""
         return None
 
     def encodings(self) -> dict[str, str]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ahp.system import change as changes
 from ahp.system import encoding
+from ahp.system.change import Line, Lines
 from ahp.system.encoding import LOOKED_AT
 from ahp.system.git import Repository
 from ahp.system.view import names
@@ -17,8 +18,6 @@ from ahp.system.worktree import FILE_LIMIT, WorkTreeView
 
 LINES_LIMIT = 16 << 20
 """Bytes of text of which all lines are known at once; a single file may have more."""
-
-Line = dict[str, object]
 
 
 def listed(repo: Repository) -> tuple[list[str], int]:
@@ -36,15 +35,13 @@ class FilesView(WorkTreeView):
     def __init__(self, repo: Repository, base: str, listed: Sequence[str]) -> None:
         super().__init__(repo, base)
         self._listed = listed
-        self._every: tuple[list[Line], list[tuple[str, int]]] | None = None
+        self._every: Lines | None = None
 
     def paths(self) -> list[str]:
         return list(self._listed)
 
-    def every_line(self) -> tuple[list[Line], list[tuple[str, int]]]:
-        """`{path, line, text}` of all lines, the smallest files first where they are more than the limit; and the files
-        of which no line is known with their bytes, the largest first.
-        """
+    def known_lines(self) -> Lines:
+        """All lines as added, the smallest files first where they are more than the limit."""
         if self._every is None:
             texts = [
                 (e.path, self.size(e.path) or 0) for e in self.change().entries if encoding.of(self._beginning(e.path))
@@ -58,7 +55,7 @@ class FilesView(WorkTreeView):
                     unread.append((path, size))
                 else:
                     found += self._lines(path)
-            self._every = found, unread[::-1]
+            self._every = Lines(found, [], unread[::-1])
         return self._every
 
     def mend(self) -> str:

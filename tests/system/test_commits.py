@@ -129,7 +129,7 @@ def test_where_git_can_tell_of_none_it_is_not_asked_in_ever_smaller_parts(
         raise GitError("an object is not here")
 
     monkeypatch.setattr(Repository, "run", nothing)
-    assert commits._told(found, [("a" * 40, "b" * 40)] * 1000, ()) == [] and len(asked) < 50
+    assert commits.compared(found, [("a" * 40, "b" * 40)] * 1000, ()) == [] and len(asked) < 50
 
 
 def test_what_is_told_of_a_commit(repo: Repo) -> None:
@@ -164,7 +164,7 @@ def test_what_a_merge_brings_itself_is_what_no_parent_has(
     history = histories.make(repo, seed, size=24)
     found = here(repo)
     if not together:
-        monkeypatch.setattr(commits, "_told", lambda *_: [])
+        monkeypatch.setattr(commits, "compared", lambda *_: [])
     past = commits.listed(found, history.ids)
     for number, (one, view) in enumerate(zip(past, commits.views(found, past, True), strict=True)):
         parents = sorted(history.parents[number], key=lambda commit: history.ids[commit])

@@ -20,13 +20,13 @@ def test_lines_as_git_would_add_them(repo: Repo, monkeypatch: pytest.MonkeyPatch
     paths, untracked = whole_tree.listed(here)
     assert {"long", "short", "empty", *hostile_names} == set(paths) and untracked == 0
     view = FilesView(here, here.empty_tree(), paths)
-    found, unread = view.every_line()
-    told = [(line["line"], line["text"]) for line in found if line["path"] in ("long", "short", "empty")]
-    assert told == [(1, "one\r"), (2, "\udcff"), (3, ""), (1, "end")] and not unread
-    assert {line["path"] for line in found if line["text"] == "x"} == set(hostile_names)
+    found = view.known_lines()
+    told = [(line["line"], line["text"]) for line in found.added if line["path"] in ("long", "short", "empty")]
+    assert told == [(1, "one\r"), (2, "\udcff"), (3, ""), (1, "end")] and not found.unread
+    assert {line["path"] for line in found.added if line["text"] == "x"} == set(hostile_names)
     entries = {entry.path: (entry.status, entry.insertions) for entry in view.change().entries}
     assert (entries["long"], entries["empty"], entries["short"]) == (("A", 3), ("A", 0), ("A", 1))
     monkeypatch.setattr(whole_tree, "LINES_LIMIT", 5)
-    assert [path for path, _ in FilesView(here, here.empty_tree(), ["long", "short"]).every_line()[1]] == ["long"]
-    assert FilesView(here, here.empty_tree(), ["long"]).every_line()[1] == []
+    assert [path for path, _ in FilesView(here, here.empty_tree(), ["long", "short"]).known_lines().unread] == ["long"]
+    assert FilesView(here, here.empty_tree(), ["long"]).known_lines().unread == []
     assert view.mend() == "" and view.paths() == paths

@@ -137,7 +137,7 @@ class _Judging:
         )
         assert self.event.push is not None
         whole = of_object(self.event.push.local_oid, self.change.view) if self._is_object else None
-        return Range(context, self.place.of_each, self.commits, own, whole)
+        return Range(context, self.place.of_each, self.commits, own, whole, self.change.view)
 
     @property
     def _is_object(self) -> bool:

@@ -31,7 +31,7 @@ def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
     told: set[object] = set()
     is_fixed = False
     for part in asking.of_content(event):
-        if is_fixed:
+        if is_fixed and part.view is not None and part.view.kind == "index":
             part = part.but(view=IndexView(hook.repo, whole=True))
         verdict = decide(part, judges if part is event else None)
         if verdict.settle is not None:
@@ -40,6 +40,8 @@ def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
             is_fixed = not verdict.denied
         if not verdict.denied:  # what is asked at both triggers is told once
             verdict.signals = [signal for signal in verdict.signals if signal.context["rule"] not in told]
+        if verdict.signals and part.view is not None and (said := part.view.said()):
+            verdict.notes.append(said)
         if code := say(hook, verdict):
             return code
         told.update([signal.context["rule"] for signal in verdict.signals])

@@ -214,7 +214,7 @@ def _range(hook: Hook, one: _Pushed, ids: list[str], remote: str) -> Range:
     )
     is_object = not ids and ranges.object_of(repo, one.ref) is not None
     whole = of_object(one.ref.local_oid, one.view) if is_object else None
-    return Range(context, one.in_force, ids, policies.of_commits(repo, ids, one.event, one.in_force), whole)
+    return Range(context, one.in_force, ids, policies.of_commits(repo, ids, one.event, one.in_force), whole, one.view)
 
 
 def _source(repo: Repository, push: PushRef) -> str:
