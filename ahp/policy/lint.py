@@ -12,7 +12,7 @@ from ahp.conditions.typecheck import Checked
 from ahp.policy import pairs
 from ahp.policy.expand import LEVELS
 from ahp.policy.problems import Place, PolicyError, Problem, closest
-from ahp.policy.program import FIXED_AT
+from ahp.policy.program import ALONE, FIXED_AT
 from ahp.policy.rule import Policy, Rule, limits_in
 from ahp.policy.templates import lone_brace, named, templates
 from ahp.policy.vocabulary import Vocabulary
@@ -49,7 +49,7 @@ def advise(policy: Policy) -> list[Problem]:
         advice += _braces(rule, words.schema(rule.trigger))
     advice += _softenings(policy) + _twins(policy) + pairs.advise(policy) + _lent(policy)
     advice += _unread_limits(policy) + _unread_facts(policy) + _idle_actions(policy)
-    advice += _twice(policy) + _patterns(policy) + _fraction(policy) + _lost_controls(policy)
+    advice += _twice(policy) + _patterns(policy) + _alone(policy) + _fraction(policy) + _lost_controls(policy)
     if policy.raw.setting("mode") == "observe":
         place = policy.raw.settings["mode"].place
         advice.append(Problem(place, "`mode: observe` logs every signal and enforces none"))
@@ -129,6 +129,16 @@ def _patterns(policy: Policy) -> list[Problem]:
         for key, field, patterns in fields
         for pattern in patterns
         if (hint := braced(pattern))
+    ]
+
+
+def _alone(policy: Policy) -> list[Problem]:
+    """Branches at which no rule of the default branch's policy is asked."""
+    field = policy.raw.settings.get("authority")
+    patterns = policy.raw.setting("authority") if field is not None else []
+    said = "is judged by its own policy alone: one that begins at an old commit brings the policy of then"
+    return [
+        Problem(field.place, f"`{one.removesuffix(ALONE)}` {said}") for one in patterns if field and one.endswith(ALONE)
     ]
 
 

@@ -4,7 +4,7 @@ and the policy reference come from it. Conditions are text here; `validate` read
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
 from ahp.policy.control import Action
 from ahp.policy.model_types import (
@@ -18,9 +18,11 @@ from ahp.policy.model_types import (
     Severity,
     Text,
     Texts,
+    as_list,
     as_suggestion,
 )
 from ahp.policy.presets import PRESETS, Preset
+from ahp.policy.program import ALONE
 from ahp.protocol.triggers import FORGET_AFTER
 
 
@@ -256,6 +258,32 @@ class Reports(Keys):
 LimitValue = str | int | float | bool | list[str]
 
 
+class BranchKeys(Keys):
+    """Branches that have a policy of their own."""
+
+    ref: Text
+    """The pattern of their names."""
+    alone: bool = False
+    """Whether no rule of the default branch's policy is asked there beside their own."""
+
+
+def _as_branches(given: object) -> object:
+    """A pattern as the mapping that has it; anything else unchanged."""
+    return {"ref": given} if isinstance(given, str) else given
+
+
+def _as_pattern(given: BranchKeys) -> str:
+    """The pattern; followed by the word `alone`, which no name of a branch can have behind a blank."""
+    if " " in given.ref:
+        raise ValueError("no name of a branch has a blank in it")
+    return given.ref + ALONE if given.alone else given.ref
+
+
+Authority = Annotated[
+    list[Annotated[BranchKeys, BeforeValidator(_as_branches), AfterValidator(_as_pattern)]], BeforeValidator(as_list)
+]
+
+
 class HooksFile(Keys):
     """A policy file: `.ahp/hooks.yaml`, `~/.ahp/hooks.yaml`, `.ahp/hooks.local.yaml`, or a pack."""
 
@@ -284,9 +312,10 @@ class HooksFile(Keys):
     software_keys: bool = False
     """Whether an approver's SSH key may lie in a file: otherwise only one in hardware, which has to be touched, lets a
     rule pass in CI."""
-    authority: Texts = Field(default=[])
+    authority: Authority = Field(default=[])
     """Branches that have a policy of their own, as patterns of the whole name: what goes there is judged by its
-    own. The default branch always is one; what goes to any other ref is judged by the default branch's policy."""
+    own, and by the locked and severe rules of the default branch's. The default branch always is one; what goes to any
+    other ref is judged by the default branch's policy."""
     rules: dict[Name, ShortRule] = Field(default={})
     """Rules in the short form, by id."""
     hooks: dict[str, Hook] = Field(default={})

@@ -167,6 +167,9 @@ class Escalation(Record):
     forget_after: float
 
 
+ALONE = " alone"  # behind a pattern of `authority:`
+
+
 class Answers(Record):
     """The other half of a program: its rules by key, and how they speak together."""
 

@@ -11,6 +11,7 @@ from ahp.policy import cache, policies, succession
 from ahp.policy import tree as trees
 from ahp.policy.judge import WORKING, Judge
 from ahp.policy.policies import NOBODY, Policies
+from ahp.policy.program import ALONE, RuleAnswer
 from ahp.policy.tree import PolicyTree
 from ahp.protocol.event import Event, PushRef
 from ahp.protocol.text import one_line
@@ -88,19 +89,29 @@ def of_ref(
     event: Event, ref: str, counts_as_default: bool, default: PolicyTree | None, own: Callable[[], list[PolicyTree]]
 ) -> Policies:
     """The policies that judge what goes to `ref`: those it has itself (`own`) if `authority:` names it or it is the
-    default branch, else that of the `default` branch. Nobody where neither has one. Raises PolicyError, GitError.
+    default branch, else that of the `default` branch. Beside its own, unless it is there alone, the locked and severe
+    rules of the latter are asked. Nobody where neither has one. Raises PolicyError, GitError.
     """
     in_force, notes = _in_force([default] if default is not None else [], event.journal)
     ruling = policies.committed(in_force, event.journal, notes)
-    named = bool(in_force) and _naming(in_force[0], event.journal)(ref.removeprefix(_BRANCHES))
+    short = ref.removeprefix(_BRANCHES)
+    named = bool(in_force) and _naming(in_force[0], event.journal)(short)
     has_authority = ref.startswith(_BRANCHES) and (counts_as_default or named)
     if has_authority:
         found, told = _in_force(own(), event.journal)
         if found:
-            ruling = policies.committed(found, event.journal, told)
+            beside = NOBODY
+            if not counts_as_default and in_force and not _naming(in_force[0], event.journal, alone=True)(short):
+                beside = policies.narrowed(ruling, event, _guards_elsewhere)
+            ruling = policies.committed(found, event.journal, told).and_those_of(beside)
     if ruling is not NOBODY:
         ruling.has_authority = has_authority
     return ruling
+
+
+def _guards_elsewhere(rule: RuleAnswer) -> bool:
+    """Whether a rule of the default branch is asked beside the policy of a branch of `authority:` (authority §8.2)."""
+    return rule.locked or rule.severity == "high"
 
 
 def names(default: PolicyTree, folder: str) -> Callable[[str], bool]:
@@ -109,7 +120,7 @@ def names(default: PolicyTree, folder: str) -> Callable[[str], bool]:
     return _naming(in_force[0], folder) if in_force else lambda branch: False
 
 
-def _naming(tree: PolicyTree, folder: str) -> Callable[[str], bool]:
+def _naming(tree: PolicyTree, folder: str, alone: bool = False) -> Callable[[str], bool]:
     program, _ = succession.program_of(tree, folder, _TRIGGER)
     if program is None:
         return lambda branch: False
@@ -117,7 +128,8 @@ def _naming(tree: PolicyTree, folder: str) -> Callable[[str], bool]:
         from ahp.policy import compile as compiling
 
         program = compiling.committed(tree, folder)[_TRIGGER]
-    patterns = program.answers.authority if program.answers is not None else []
+    listed = program.answers.authority if program.answers is not None else []
+    patterns = [one.removesuffix(ALONE) for one in listed if one.endswith(ALONE) or not alone]
     if not patterns:
         return lambda branch: False
     from ahp.conditions.globs import glob

@@ -11,6 +11,7 @@ from ahp.conditions.globs import PatternError, glob
 from ahp.conditions.schema import Schema
 from ahp.facts import extract, registry, schemas
 from ahp.policy.problems import Problem, nearest
+from ahp.policy.program import ALONE
 from ahp.policy.raw import Field, RawPolicy
 
 Entry = dict[str, Any]
@@ -183,7 +184,7 @@ class Vocabulary:
                 what = f"`authority` names branches; {pattern[:60]!r} is judged by the default branch's policy"
                 problems.append(Problem(field.place, what))
                 continue
-            if why := _no_glob(pattern.removeprefix("refs/heads/")):
+            if why := _no_glob(pattern.removeprefix("refs/heads/").removesuffix(ALONE)):
                 problems.append(Problem(field.place, f"`authority`: {pattern[:60]!r}: {why}"))
         return problems
 

@@ -1,6 +1,7 @@
 """What a remote has, as far as this clone knows: its remote-tracking refs, believed by their reflogs (authority §3)."""
 
 import os
+from collections.abc import Iterable
 
 from ahp.system import environ, files
 from ahp.system.git import GitError, Repository
@@ -11,15 +12,14 @@ _TAIL = 1 << 13  # bytes of a reflog in which its newest entry begins
 # What git writes first where it has asked a remote (git-fetch, git-pull, git-clone, git-remote); "update by push" else.
 _ASKED = ("fetch", "pull", "push", "clone", "remote")
 _PUSHED = "update by push"
-_SETTINGS = r"^core\.(bare|logallrefupdates)$"
-_OFF = ("false", "no", "off", "0", "")
+_PACKED = 64 << 20  # bytes
 
 
 def believed(repo: Repository, remote: str = "") -> list[str]:
     """The ids that the remote-tracking refs of `remote` have, of all remotes with ""; each once.
 
-    A ref that was last moved by anything but an exchange with a remote is not believed; one without a reflog is, where
-    an exchange leaves none. Raises GitError, AhpError.
+    A ref that was last moved by anything but an exchange with a remote is not believed, nor one of which no reflog
+    tells, unless a clone has packed its id: a reflog can be switched off, and emptied. Raises GitError, AhpError.
     """
     kept = ("believed", remote)  # as long as answers are
     if repo.answers is not None and isinstance(known := repo.answers.get(kept), bytes):
@@ -32,13 +32,13 @@ def believed(repo: Repository, remote: str = "") -> list[str]:
         oid, ref, target = line.split(" ")
         if target or oid in found:
             continue
-        newest = _newest(repo, ref) if told is None else told.get(ref)
-        if newest is None and _is_unlogged(repo, ref):
+        entry = newest(repo, ref) if told is None else told.get(ref)
+        if entry is None and told is None and _is_loose(repo, ref):
             unlogged[oid] = None
-        elif newest is None or _is_exchange(ref, newest):
+        elif entry is None or _is_exchange(ref, entry):
             found[oid] = None
-    if unlogged and not _keeps_reflogs(repo):
-        found |= unlogged
+    if unlogged:
+        found |= dict.fromkeys(_vouched_for(repo, unlogged))
     if repo.answers is not None:
         repo.answers[kept] = " ".join(found).encode()
     return list(found)
@@ -68,44 +68,40 @@ def remote_of(repo: Repository, named: str) -> str:
 
 
 def _is_believed(repo: Repository, ref: str) -> bool:
-    newest = _newest(repo, ref)
-    if newest is None:
-        return not (_is_unlogged(repo, ref) and _keeps_reflogs(repo))
-    return _is_exchange(ref, newest)
+    entry = newest(repo, ref)
+    if entry is None:
+        return _has_tables(repo) or not _is_loose(repo, ref) or bool(_vouched_for(repo, [repo.commit_id(ref) or ""]))
+    return _is_exchange(ref, entry)
 
 
-def _is_unlogged(repo: Repository, ref: str) -> bool:
-    """Whether a ref has a file of its own and never had a reflog. Those of a clone come packed, and one whose reflog
-    expired has an empty one.
+def _is_loose(repo: Repository, ref: str) -> bool:
+    """Whether a ref has a file of its own. Those of a clone come packed."""
+    return os.path.isfile(f"{repo.common_dir}/{ref}")
+
+
+def _vouched_for(repo: Repository, ids: Iterable[str]) -> list[str]:
+    """Of ids that refs without a reflog have, those that a packed remote-tracking ref has, too; all in a bare
+    repository, where git keeps no reflog by itself (git-config, core.logAllRefUpdates). Raises GitError, AhpError.
     """
-    return os.path.isfile(f"{repo.common_dir}/{ref}") and not os.path.lexists(f"{repo.common_dir}/logs/{ref}")
-
-
-def _keeps_reflogs(repo: Repository) -> bool:
-    """Whether a fetch or a push leaves a reflog here, by the settings in files: those of one command say nothing of
-    the others (git-config, core.logAllRefUpdates). Raises GitError.
-    """
+    # By the settings in files: those of one command say nothing of the others.
     plain = Repository(repo.root, repo.git_dir, repo.common_dir, environ.scrubbed(repo.env), repo.git)
-    told = plain.run(f"--git-dir={repo.git_dir}", "config", "-z", "--get-regexp", _SETTINGS, ok=(0, 1))
-    settings = {"core.bare": "false"}
-    for item in told.decode("utf-8", "surrogateescape").split("\0")[:-1]:
-        key, has_value, value = item.partition("\n")
-        settings[key] = value.lower() if has_value else "true"
-    if (asked := settings.get("core.logallrefupdates")) is not None:
-        return asked not in _OFF
-    return settings["core.bare"] in _OFF
+    if plain.line(f"--git-dir={repo.git_dir}", "config", "--type=bool", "core.bare", ok=(0, 1)) == "true":
+        return list(ids)
+    lines = (files.read(repo.common_dir + "/packed-refs", _PACKED) or b"").decode("ascii", "replace").split("\n")
+    packed = {line.partition(" ")[0] for line in lines if f" {_PREFIX}" in line}
+    return [oid for oid in ids if oid in packed]
 
 
-def _is_exchange(ref: str, newest: str) -> bool:
-    """Whether `newest`, what the reflog of `ref` says last, is an exchange with its remote."""
-    if newest.startswith(_PUSHED):
+def _is_exchange(ref: str, entry: str) -> bool:
+    """Whether `entry`, what the reflog of `ref` says last, is an exchange with its remote."""
+    if entry.startswith(_PUSHED):
         return True
     # Where the command named the ref to write to, as `fetch . HEAD:refs/remotes/origin/x`, it named whom it asked, too.
-    words = newest.rpartition(": ")[0].split(" ")
+    words = entry.rpartition(": ")[0].split(" ")
     is_written_by_name = any(":refs/remotes/" in word or ":remotes/" in word for word in words)
     if is_written_by_name and not any(ref.startswith(f"{_PREFIX}{word}/") for word in words):
         return False
-    return newest.partition(":")[0].partition(" ")[0] in _ASKED
+    return entry.partition(":")[0].partition(" ")[0] in _ASKED
 
 
 def _has_tables(repo: Repository) -> bool:
@@ -130,7 +126,7 @@ def _newest_in_tables(repo: Repository, remote: str) -> dict[str, str] | None:
     return found
 
 
-def _newest(repo: Repository, ref: str) -> str | None:
+def newest(repo: Repository, ref: str) -> str | None:
     """The message of the newest entry of a ref's reflog, None where there is none. Raises AhpError."""
     if _has_tables(repo):
         asked = ("log", "--walk-reflogs", "--max-count=1", "--format=%gs%x00", ref, "--")

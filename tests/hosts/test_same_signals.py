@@ -112,6 +112,7 @@ def write(repo: Repo, policy: str, steps: list[Step]) -> None:
             main.append(len(trees) - 1)
     stream += [_reset("refs/remotes/origin/main", main[-1]), _reset("refs/heads/topic", len(trees) - 1)]
     repo.git("fast-import", "--quiet", "--force", stdin=b"".join(stream))
+    repo.git("pack-refs", "--all")  # as a clone has them
     repo.git("symbolic-ref", "HEAD", "refs/heads/topic")
 
 

@@ -13,7 +13,7 @@ from tests.conftest import Repo
 RULES = "rules: {a: {at: pre-push, block: push.is_force}}\n"
 
 
-@pytest.mark.parametrize("given", ["release/*", "[release/*, refs/heads/stable]", "[]"])
+@pytest.mark.parametrize("given", ["release/*", "[release/*, refs/heads/stable]", "[]", "[{ref: a/*, alone: true}, b]"])
 def test_patterns_of_branches_load(given: str) -> None:
     loaded = layers.load(TextSource(f"authority: {given}\n{RULES}")).raw.setting("authority")
     assert isinstance(loaded, list)
@@ -26,6 +26,8 @@ def test_patterns_of_branches_load(given: str) -> None:
         ("'[a'", "`authority`: '[a'"),
         ("refs/heads/", "`authority`: 'refs/heads/': an empty glob matches nothing"),
         ("3", "authority"),
+        ("'a b'", "no name of a branch has a blank in it"),
+        ("{ref: a, alone: 2}", "alone"),
     ],
 )
 def test_what_names_no_branch_is_refused(given: str, wrong: str) -> None:

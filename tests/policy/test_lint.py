@@ -71,6 +71,7 @@ def test_a_pack_needs_no_advice(load: Load, pack: str) -> None:
         ("reports: {coverage_threshold: 0.8}",
          "hooks.yaml:1:31: `coverage_threshold` is a percentage, 0.8 is less than one percent; write 80"),
         ("reports: {tests: ['build/*.{xml,json}']}", "of `tests` braces stand for themselves; write a list:"),
+        ("authority: [{ref: release/*, alone: true}]", "`release/*` is judged by its own policy alone"),
         ("authority: ['release/{1,2}']", "write a list: ['release/1', 'release/2']"),
         ("facts: {lint: {preset: ruff, when_changed: '*.{py,pyi}'}}", "write a list: ['*.py', '*.pyi']"),
         (SEED, "softening: where `checklist-validator/2` matches, the stronger `checklist-validator/1` is not heard"),

@@ -180,7 +180,19 @@ class History:
             self.repo.git("reset", "-q", "--hard")
 
     def _octopus(self) -> None:
-        self._merge(self.chance.sample(["main", *self.topics], 3))
+        """A merge of three, where git's octopus makes what its merges one after the other make: it goes by fewer bases,
+        so that of crossing histories it may take something back itself.
+        """
+        others = self.chance.sample(["main", *self.topics], 3)
+        before = self.repo.head()
+        trees = []
+        for merged in ([[one] for one in others], [others]):
+            self.repo.git("reset", "-q", "--hard", before)
+            for some in merged:
+                self._merge(some)
+            trees.append(self.repo.git("rev-parse", "HEAD^{tree}"))
+        if trees[0] != trees[1]:
+            self.repo.git("reset", "-q", "--hard", before)
 
 
 def try_seed(repo: Repo, seed: int) -> list[str]:

@@ -82,8 +82,8 @@ def change_of(
     if merged:  # the target's tip is the change itself: what it was pushed onto judges it
         own_tip = _pushed_onto(repo, said, head)
         default_tip = own_tip if name == default else default_tip
-    # A topic branch that was pushed, or that somebody starts a run for, is a proposal to the default one.
-    onto = own_tip if has_authority or goes_there else ""
+    # What any other branch has was judged by nobody who judges here: the range begins where it left the default one.
+    onto = own_tip if has_authority else ""
     known = [onto or default_tip] if onto or default_tip else []
     if from_ is not None:
         view = _since(repo, from_, head)

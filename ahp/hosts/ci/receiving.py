@@ -46,7 +46,7 @@ class _Late(BaseException):
 
 
 class _Server(NamedTuple):
-    """The repository as it was before the push: its default branch with its commit, and every branch's commit.
+    """The repository as it was before the push: its default branch with its commit.
 
     `fresh` are the commits of what is pushed that no branch has (None: git cannot tell), `allowed` the refs besides
     branches and tags that an admin takes, `admitted` the ids of tips that need no judgement. `is_named` tells of a
@@ -56,7 +56,6 @@ class _Server(NamedTuple):
     repo: Repository
     default: str
     default_tip: str
-    tips: list[str]
     fresh: frozenset[str] | None
     allowed: list[str]
     admitted: list[str]
@@ -150,10 +149,9 @@ def _before(repo: Repository, pushed: list[PushRef], env: dict[str, str], folder
     if not head.startswith(BRANCHES) or (listed and tip is None):
         raise AhpError("HEAD names no branch; an admin names the default one: git config ahp.defaultBranch BRANCH")
     allowed, admitted = _named(repo, "ahp.allowRef"), _named(repo, "ahp.admit")
-    tips = list(dict.fromkeys(listed))
-    fresh = _outgoing(repo, pushed, tips)
+    fresh = _outgoing(repo, pushed, list(dict.fromkeys(listed)))
     is_named = judging.naming(repo, tip, folder) if tip else lambda branch: False
-    return _Server(repo, head.removeprefix(BRANCHES), tip or "", tips, fresh, allowed, admitted, is_named, env, folder)
+    return _Server(repo, head.removeprefix(BRANCHES), tip or "", fresh, allowed, admitted, is_named, env, folder)
 
 
 def _outgoing(repo: Repository, pushed: list[PushRef], tips: list[str]) -> frozenset[str] | None:
@@ -178,7 +176,7 @@ def _judged(server: _Server, pushed: list[PushRef]) -> Iterator[Report]:
     told = [_not_judged(server, one, ref) for one, ref in named]
     moves = [_move(server, *one) for one, known in zip(named, told, strict=True) if known is None]
     policies.foresee(repo, list(dict.fromkeys(one.tip for one in moves if one.tip)))
-    apart = [one for one in moves if one.tip and not _is_there(server, one)]
+    apart = [one for one in moves if one.tip]
     boundaries.foresee(repo, [(one.tip, one.known, one.known) for one in apart])
     views = [_brought(server, one) for one in moves]
     begun = {id(one): view.boundaries() for one, view in zip(moves, views, strict=True)}
@@ -215,12 +213,7 @@ def _move(server: _Server, pushed: PushRef, ref: str) -> _Move:
     has_authority = bool(name) and (name == server.default or server.is_named(name))
     own_tip = (repo.commit_id(pushed.remote_oid) or "") if has_authority and pushed.remote_oid.strip("0") else ""
     tip = (repo.commit_id(pushed.local_oid) or "") if pushed.local_oid.strip("0") else ""
-    return _Move(pushed, ref, tip, own_tip, [own_tip] if own_tip else server.tips)
-
-
-def _is_there(server: _Server, move: _Move) -> bool:
-    """Whether it brings no commit, as is known of all that is pushed at once."""
-    return move.known is server.tips and server.fresh is not None and move.tip not in server.fresh
+    return _Move(pushed, ref, tip, own_tip, [known] if (known := own_tip or server.default_tip) else [])
 
 
 def _brought(server: _Server, move: _Move) -> RangeView:
@@ -230,8 +223,6 @@ def _brought(server: _Server, move: _Move) -> RangeView:
         empty = repo.empty_tree()
         return RangeView(repo, empty, empty)
     if move.tip:
-        if _is_there(server, move):
-            return RangeView(repo, move.tip, move.tip)
         return boundaries.range_over(repo, move.tip, move.known)
     if whole := ranges.object_of(repo, pushed):
         return whole

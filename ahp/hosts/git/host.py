@@ -52,6 +52,9 @@ def install(user: bool) -> list[str]:
     if done.kept:
         said.append(f"git: earlier hooks keep running: {', '.join(done.kept)}")
     said += [f"git: {says_aside(path)}" for path in done.aside]
+    if done.lost:
+        gone = "the hooks were here and their record was not, so only what a remote has counts as older than the gate"
+        said.append(f"git: {gone}: the next push judges the other commits")
     if done.husky:
         said.append(
             prose(f"git: husky's hooks in {one_line(done.husky, 1000)} call them by one line each: commit those")

@@ -24,7 +24,7 @@ from ahp.protocol import records
 from ahp.protocol.event import identify, markers
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import clock, environ, files, git, installed, jsontext, process, staging
+from ahp.system import clock, environ, files, git, installed, jsontext, process, staging, tracking
 from ahp.system.errors import AhpError
 from ahp.system.git import COMPARES, Repository
 from ahp.system.view import RAW
@@ -37,8 +37,9 @@ class Installed(NamedTuple):
     """What `install` did: the folder of the hooks, those it wrote, and the earlier ones that keep running.
 
     `husky` is the folder of the committed hooks that call ours, "" when the project has none; `aside` are earlier hooks
-    that do not run any more, since another program has put newer ones in their place. Of `uninstall`, the same in
-    reverse: all folders that had ours, as a clause.
+    that do not run any more, since another program has put newer ones in their place. `lost` says that hooks of ours
+    were there and what the first install found was not. Of `uninstall`, the same in reverse: all folders that had ours,
+    as a clause.
     """
 
     folder: str
@@ -46,6 +47,7 @@ class Installed(NamedTuple):
     kept: list[str]
     husky: str = ""
     aside: Sequence[str] = ()
+    lost: bool = False
 
 
 def install(repo: Repository, user_policy: str) -> Installed:
@@ -57,6 +59,10 @@ def install(repo: Repository, user_policy: str) -> Installed:
     files.make_dirs(repo.ahp_dir)
     _record_root(repo)
     _record_default_branch(repo)
+    earlier, first = install_record(repo.ahp_dir), _first_tips(repo)
+    # Else whoever removes the record has all that is here by then pass as older than the gate.
+    lost = bool(installed_log(repo)) and not earlier and first is None
+    tips = tracking.believed(repo) if lost else _tips(repo)
     genesis = Journal(repo.ahp_dir, noted(repo) or None).begin().genesis
     folder, shared = hooks_folder(repo)
     os.makedirs(folder, exist_ok=True)
@@ -80,14 +86,13 @@ def install(repo: Repository, user_policy: str) -> Installed:
     if shared:
         kept += [hook for hook in OTHERS if _pass_on(f"{folder}/{hook}", f"{shared}/{hook}")]
         repo.run("config", "--local", "core.hooksPath", folder)
-    earlier, tips = install_record(repo.ahp_dir), _tips(repo)
     folders = list(dict.fromkeys([*_folders(earlier), folder]))
     if changed:
         _log(repo, genesis, "installed", folders, tips)
     # Once for all: what was committed while the gate was away was judged by nobody.
-    known_before = earlier.get("before") or _first_tips(repo) or tips
-    _keep(repo, {"folder": folder, "folders": folders, "shared": shared, "genesis": genesis, "before": known_before})
-    return Installed(folder, written, kept, committed, aside)
+    before = next(one for one in (earlier.get("before"), first, tips) if isinstance(one, list))
+    _keep(repo, {"folder": folder, "folders": folders, "shared": shared, "genesis": genesis, "before": before})
+    return Installed(folder, written, kept, committed, aside, lost)
 
 
 def says_aside(path: str) -> str:
@@ -298,13 +303,13 @@ def _tips(repo: Repository) -> list[str]:
     return list(dict.fromkeys([*heads, *commits]))
 
 
-def _first_tips(repo: Repository) -> list[str]:
+def _first_tips(repo: Repository) -> list[str] | None:
     """What the first install found, as the log has it: its record beside the log may have been removed."""
     for line in (line for part in segments.listed(repo.ahp_dir) for line in segments.forward_in(part)):
         record = line.record() if b'"install"' in line.raw else None
         if record and record.get("kind") == "install" and isinstance(tips := record.get("tips"), list):
             return [str(tip) for tip in tips]
-    return []
+    return None
 
 
 def _log(repo: Repository, genesis: str, what: str, folders: list[str], tips: list[str]) -> None:

@@ -19,7 +19,6 @@ from ahp.policy import compile as compiling
 from ahp.policy import tree
 from ahp.system import environ, git, process
 from ahp.system.errors import AhpError, Timeout
-from ahp.system.git import Repository
 from tests.conftest import Repo
 
 POLICY = """
@@ -262,9 +261,9 @@ def test_many_refs_of_what_is_there_already_cost_git_nothing_each(
     server.git("fetch", "-q", str(repo.root), "main")
     server.git("update-ref", "refs/heads/main", tip)
     assert received(server, f"{'0' * 40} {tip} refs/tags/first\n", monkeypatch) == 0  # compiles the policy
-    asked: list[str] = []
-    run = Repository.run
-    monkeypatch.setattr(Repository, "run", lambda self, *a, **more: asked.append(a[0]) or run(self, *a, **more))
+    asked: list[list[str]] = []
+    capture = process.capture
+    monkeypatch.setattr(process, "capture", lambda argv, **more: asked.append(argv) or capture(argv, **more))
     assert received(server, f"{'0' * 40} {tip} refs/tags/one\n", monkeypatch) == 0
     of_one = len(asked)
     asked.clear()
@@ -426,3 +425,53 @@ def test_a_push_over_http_is_judged(work: Repo, server: Repo) -> None:
             assert server.git("rev-parse", "topic") != bad
         finally:
             web.shutdown()
+
+
+STRICT = """
+  secret: {at: pre-commit, severity: high, each: l in diff.added, block: "contains(l.text, 'SECRET')", message: secret}
+  locked: {at: pre-commit, locked: true, each: l in diff.added, block: "contains(l.text, 'LOCKED')", message: locked}
+  plain: {at: pre-commit, each: l in diff.added, block: "contains(l.text, 'PLAIN')", message: plain}
+"""
+
+
+def named(repo: Repo, server: Repo, authority: str) -> str:
+    """The commit that main has from before its rules and the branches that have a policy of their own."""
+    old = repo.head()
+    repo.commit("chore: rules", **{".ahp/hooks.yaml": f"{POLICY}{STRICT}authority: [{authority}]\n"})
+    server.git("fetch", "-q", str(repo.root), "main")
+    server.git("update-ref", "refs/heads/main", repo.head())
+    return old
+
+
+def test_a_branch_that_begins_at_an_old_commit_is_asked_what_guards_the_default_one(
+    repo: Repo, work: Repo, server: Repo
+) -> None:
+    old = named(repo, server, "release/*")
+    assert push(work, f"{old}:refs/heads/release/9")[0] == 0
+    for text, code in (("SECRET", 1), ("LOCKED", 1), ("PLAIN", 0)):
+        work.git("reset", "-q", "--hard", old)
+        work.commit("feat: x", **{"x.txt": f"{text}\n"})
+        assert push(work, "topic:release/9")[0] == code, text
+
+
+def test_a_branch_whose_policy_is_there_alone_is_judged_by_that(repo: Repo, work: Repo, server: Repo) -> None:
+    old = named(repo, server, "{ref: release/*, alone: true}")
+    assert push(work, f"{old}:refs/heads/release/9")[0] == 0
+    work.commit("feat: x", **{"x.txt": "SECRET\n"})
+    assert push(work, "topic:release/9")[0] == 0
+    code, said = push(work, "topic:release-9")
+    assert code == 1 and "refused by secret" in said, said
+
+
+def test_what_another_branch_has_is_not_known(repo: Repo, work: Repo, server: Repo) -> None:
+    old = named(repo, server, "release/*")
+    assert push(work, f"{old}:refs/heads/release/9")[0] == 0
+    work.commit("feat: x", **{"x.txt": "PLAIN\n"})
+    assert push(work, "topic:release/9")[0] == 0
+    for ref in ("topic", "refs/tags/v9", "release/10"):
+        code, said = push(work, f"topic:{ref}")
+        assert code == 1 and "refused by plain" in said, (ref, said)
+    work.git("reset", "-q", "--hard", old)
+    work.commit("feat: y", **{"y.txt": "fine\n"})
+    assert push(work, "topic", "topic:refs/tags/v10", "topic:release/11")[0] == 0
+    assert push(work, "topic:again")[0] == 0

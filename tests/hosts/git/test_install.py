@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -208,6 +209,28 @@ def test_what_the_first_install_found_is_in_the_log_too(gated: Gated) -> None:
     gated.commit("x")
     installing.install(gated.repository(), str(gated.user_policy))
     assert installing.made_before(gated.repository()) == [first]
+
+
+def test_installing_over_hooks_without_their_record_is_no_amnesty(gated: Gated, tmp_path: Path) -> None:
+    gated.commit_policy(BAD)
+    gated.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
+    gated.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    gated.git("push", "-q", "--no-verify", "origin", "main")
+    there = gated.head()
+    made = gated.commit("x", "--no-verify", **{"bad.txt": "x\n"})
+    for _ in range(2):
+        shutil.rmtree(gated.folder)
+        done = installing.install(gated.repository(), str(gated.user_policy))
+        assert done.lost and installing.made_before(gated.repository()) == [there]
+        assert not installing.install(gated.repository(), str(gated.user_policy)).lost
+        assert installing.made_before(gated.repository()) == [there]
+    said = gated.say("push", "-q", "origin", "main")
+    assert said.code == 1 and "push refused by names" in said.text and made[:10] in said.text
+    gated.git("update-ref", "-d", "refs/remotes/origin/main")
+    shutil.rmtree(gated.folder)
+    assert installing.install(gated.repository(), str(gated.user_policy)).lost
+    assert not installing.install(gated.repository(), str(gated.user_policy)).lost
+    assert installing.made_before(gated.repository()) == []  # nothing that a remote is known to have
 
 
 def test_every_tip_is_known_and_one_that_is_gone_does_no_harm(plain: Gated, tmp_path: Path) -> None:

@@ -677,3 +677,20 @@ def test_what_several_refs_bring_is_told_of_each_in_its_order(work: Gated) -> No
     assert set(signals["subject"]["commits"]) == {bad, worse} and signals["secret"]["commits"] == [worse]
     assert said.count("push refused by") == 2
     assert [record["commits"] for record in work.log("verdict")] == [3, 5, 2]
+
+
+def test_a_release_branch_that_begins_at_an_old_commit_is_asked_what_guards_main(work: Gated) -> None:
+    old = work.git("rev-parse", "main")
+    work.git("checkout", "-q", "main")
+    key = "  key: {at: pre-commit, severity: high, each: l in diff.added, block: \"'KEY' in l.text\", message: a key}\n"
+    new = work.commit_policy(f"{POLICY}{key}authority: [release/*]\n")
+    work.git("push", "-q", "--no-verify", "origin", "main", f"{old}:refs/heads/release/9")
+    work.git("fetch", "-q")
+    work.git("checkout", "-q", "-B", "work", old)
+    made(work, k="KEY\n")
+    code, said = push(work, "work:release/9")
+    assert code == 1 and "refused by key" in said, said
+    work.git("reset", "-q", "--hard", old)
+    made(work, k="none\n")
+    assert push(work, "work:release/9") == (0, "")
+    assert new != old

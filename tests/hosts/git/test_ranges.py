@@ -195,18 +195,36 @@ def test_every_exchange_with_the_remote_is_believed(here: Repo, tmp_path: Path, 
     assert brought(here, to=name) == []
 
 
-def test_without_reflogs_the_refs_are_believed(here: Repo, tmp_path: Path) -> None:
+def test_a_ref_that_no_reflog_tells_of_excuses_only_what_is_packed(here: Repo, tmp_path: Path) -> None:
     here.git("config", "core.logAllRefUpdates", "false")
     here.git("remote", "rm", "origin")
     here.git("remote", "add", "origin", str(tmp_path / "remote.git"))
     here.git("fetch", "-q")
+    assert brought(here) == ["f"]  # whoever switches reflogs off could have written it
+    here.git("pack-refs", "--all")
     assert brought(here) == []
     here.git("config", "core.logAllRefUpdates", "true")
     side(here, "topic")
     here.git("push", "-q", "origin", "topic")
+    assert brought(here) == []
     here.git("reflog", "expire", "--expire=now", "--all")
     assert (here.root / ".git/logs/refs/remotes/origin/topic").read_bytes() == b""
+    assert brought(here) == ["topic"]
+    here.git("fetch", "-q")  # moves nothing, so that it leaves no entry
+    assert brought(here) == ["topic"]
+    here.git("update-ref", "-d", "refs/remotes/origin/topic")
+    here.git("fetch", "-q")
     assert brought(here) == []
+
+
+def test_an_expired_reflog_makes_no_forged_ref_believed(here: Repo) -> None:
+    here.commit("secret", secret="1\n")
+    here.git("update-ref", "refs/remotes/origin/zz", "HEAD")
+    assert brought(here) == ["secret"]
+    here.git("reflog", "expire", "--expire=now", "--all")
+    assert "secret" in brought(here)
+    repo = at(here)
+    assert tracking.doubts(repo, "refs/remotes/origin/zz") and not tracking.believes(repo, "refs/remotes/origin/zz")
 
 
 @pytest.mark.parametrize("setting", [None, "true", "always"])
