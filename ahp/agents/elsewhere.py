@@ -28,6 +28,11 @@ def judge(event: Event, folder: str, seconds: float, here: Verdict) -> tuple[Ver
     another policy wants is a refusal that says so: the call is the project's, and is changed by its policy alone.
     Raises AhpError.
     """
+    if runs_git(event):
+        from ahp.agents import clones
+
+        if why := clones.pushed_from_elsewhere(event):
+            return Verdict("deny", event.trigger, event.subject, here.policy), why
     roots, said = _roots(event), list[str]()
     told_here = _rules(here)
     if len(roots) > _MOST:
@@ -61,10 +66,6 @@ def judge(event: Event, folder: str, seconds: float, here: Verdict) -> tuple[Ver
         if verdict.denied:
             return verdict, verdict_text.in_order(*now, *said)
         said += now
-    if runs_git(event):
-        from ahp.agents import clones
-
-        said.append(clones.made_and_pushed(event))
     return None, verdict_text.in_order(*filter(None, said))
 
 

@@ -9,6 +9,7 @@ from ahp.journal import session_calls
 from ahp.policy.judges import judges_of
 from ahp.protocol.event import Actor
 from ahp.protocol.verdict import Verdict
+from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ def _judged(event: "Event", asked: "Asked", where: "Workspace", seconds: float) 
     elif event.trigger == "task-complete":
         asking.complete(event, where.root)
     verdict, said = decide(event, judges), ""
+    if "command" in asked.input:
+        said = _moved(event, verdict)
     if event.trigger == "pre-tool-use" and not verdict.denied and places.leave(event):
         from ahp.agents import elsewhere
 
@@ -98,6 +101,19 @@ def event_of(asked: "Asked", where: "Workspace", client: str, seconds: float) ->
     event = asking.event(asked.trigger, client, Actor("agent", client), where, session=session, budget=seconds)
     event.attempt = asked.call
     return event
+
+
+def _moved(event: "Event", verdict: Verdict) -> str:
+    """What is told after a shell call of refs that it moved unjudged; before one they are noted."""
+    from ahp.agents import moved_refs
+
+    try:
+        if event.trigger == "post-tool-use":
+            return moved_refs.told(event)
+        moved_refs.note(event)
+    except (OSError, AhpError) as error:
+        verdict.notes.append(f"what this call moves on a remote is not compared: {error}")
+    return ""
 
 
 def _has_a_gate(asked: "Asked") -> bool:

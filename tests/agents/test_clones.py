@@ -81,7 +81,7 @@ def test_what_is_committed_there_and_other_repositories_are_nobodys_business(
         assert ask(call("Bash", command=command)) == QUIET, command
 
 
-def test_a_clone_that_the_call_itself_makes_and_pushes_from_is_told(
+def test_a_clone_that_the_call_itself_makes_pushes_nothing(
     project: Repo, remote: str, ask: Ask, call: Call, tmp_path: Path
 ) -> None:
     for command in (
@@ -91,4 +91,70 @@ def test_a_clone_that_the_call_itself_makes_and_pushes_from_is_told(
         f"cd {tmp_path} && git clone {remote} && cd there && git push",
     ):
         said = ask(call("Bash", command=command))
-        assert said.code == 0 and "is cloned by the call itself; push in a call of its own" in said.text, command
+        assert said.code == 2 and "the call itself clones it; push in a call of its own" in said.text, command
+
+
+def test_a_push_by_address_from_elsewhere_is_refused(
+    project: Repo, remote: str, ask: Ask, call: Call, tmp_path: Path
+) -> None:
+    new, bare = tmp_path / "new", tmp_path / "bare.git"
+    project.git("clone", "--quiet", "--bare", str(project.root), str(bare))
+    clone = cloned(project, remote, tmp_path / "clone")
+    for command in (
+        f"git init -q {new}; cd {new}; git fetch -q {project.root} x; git push {remote} FETCH_HEAD:refs/heads/main",
+        f"git init -q ../new && cd ../new && git push -q file://{remote} HEAD:main",
+        f"cd {bare} && git push {remote} topic:main",
+        f"git -C {bare} push origin topic:main",
+        f"git -C {clone.root} push {remote} HEAD:main",
+    ):
+        said = ask(call("Bash", command=command))
+        assert said.code == 2 and "to a remote of this project" in said.text, (command, said)
+    project.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    for command in (
+        f"git push {remote} HEAD:refs/heads/x",
+        f"git -C {tmp_path}/side push origin side",
+        f"git -C {tmp_path}/side push {remote} side",
+        f"git init -q {new} && cd {new} && git push https://git.test/other HEAD",
+    ):
+        assert ask(call("Bash", command=command)).code == 0, command
+
+
+def test_a_clone_that_takes_another_branch_for_the_default_one_pushes_nothing(
+    project: Repo, remote: str, ask: Ask, call: Call, tmp_path: Path
+) -> None:
+    project.git("remote", "set-head", "origin", "main")
+    project.git("checkout", "-q", "-b", "feature")
+    clone = cloned(project, str(project.root), tmp_path / "clone")
+    command = f"cd {clone.root} && git push origin HEAD:main"
+    said = ask(call("Bash", command=command))
+    assert said.code == 2 and "feature is the default branch, not main" in said.text, said
+    clone.git("remote", "set-head", "origin", "main")
+    said = ask(call("Bash", command=command))
+    assert said.code == 2 and "ahp blocked: main" in said.text, said
+
+
+def moved_by(project: Repo, ask: Ask, call: Call, command: str, session: str = "s1") -> str:
+    """What is told after a call that runs `command`, whatever was said before it."""
+    before = ask(call("Bash", command=command, session=session))
+    done = project.run("sh", "-c", command)
+    assert done.returncode == 0, (before, done.stderr)
+    return ask(call("Bash", "PostToolUse", session=session, command=command)).text
+
+
+def test_a_push_that_nothing_judged_is_told_after_the_call(
+    project: Repo, remote: str, ask: Ask, call: Call, tmp_path: Path
+) -> None:
+    project.git("checkout", "-q", "-b", "topic")
+    project.git("commit", "-q", "--allow-empty", "-m", "work")
+    head = project.head()
+    script = project.write("ship.sh", 'set -- push --no-"verify" origin topic:main\ngit "$@" -q\n')
+    said = moved_by(project, ask, call, f"sh {script}")
+    assert "refs/remotes/origin/main" in said and head[:10] in said and "no push of that was judged" in said
+    project.git("commit", "-q", "--allow-empty", "-m", "more")
+    other = tmp_path / "other"
+    command = f"git init -q {other}; cd {other}; git fetch -q {project.root} topic; git push -q {remote} FETCH_HEAD:"
+    assert "refs/heads/x" in moved_by(project, ask, call, f"{command}refs/heads/x")
+    assert moved_by(project, ask, call, "git fetch -q origin") == ""
+    assert moved_by(project, ask, call, "git push -q origin topic") == ""
+    assert moved_by(project, ask, call, "git push -q origin :x") == ""
+    assert moved_by(project, ask, call, "ls") == ""
