@@ -14,7 +14,7 @@ from ahp.protocol.text import one_line
 from ahp.system import jsontext, wings
 from ahp.system.terminal import table
 
-_TOLD_WHOLE = ("rule", "waiver", "test")  # parts whose sentence names them, or that are all there is
+_TOLD_WHOLE = ("rule", "waiver", "test", "judge")  # parts whose sentence names them, or that are all there is
 
 
 @click.group("policy", cls=Group)
@@ -224,9 +224,10 @@ def test(paths: tuple[str, ...], policy_name: str | None, form: str, whole: bool
 def diff(ref: str, form: str) -> int:
     """Compare the project's policy at the commit REF with the one in the work tree, rule by rule.
 
-    Waivers, approvers and policy tests are compared, too. What cannot be shown to be as strict is marked `unknown`.
+    Waivers, approvers, policy tests, the pin of ahp and the jobs that judge in CI are compared, too. What cannot be
+    shown to be as strict is marked `unknown`.
     """
-    from ahp.facts.policy import suspects
+    from ahp.facts.policy import judging, suspects
     from ahp.hosts.asking import repository_here
     from ahp.policy.weakening import Sides
     from ahp.system.history import CommitView
@@ -236,7 +237,7 @@ def diff(ref: str, form: str) -> int:
     old = CommitView(repo, ref)
     new = WorkTreeView(repo, old.new)
     sides = Sides(old, new)
-    changes = sides.compared() + sides.beside(suspects(new.change().entries))
+    changes = sides.compared() + sides.beside([*suspects(new.change().entries), *judging(new.change().entries)])
     if form == "json":
         keys = ("trigger", "key", "part", "verdict", "detail")
         found = [{**{key: getattr(c, key) for key in keys}, "position": str(c.place)} for c in changes]

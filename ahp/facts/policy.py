@@ -7,6 +7,7 @@ change touches a file that may belong to the policy.
 from ahp.facts.registry import TREE, Absent, Namespace, Settings, fact
 from ahp.protocol.event import Event
 from ahp.system.change import FileChange
+from ahp.system.view import View
 
 _WEAKENING = {
     "what": fact("str", "the part of a rule, or the file beside the rules, and what became of it"),
@@ -24,7 +25,8 @@ NAMESPACE = Namespace(
     schema={
         "changed": fact(
             "bool",
-            "a file of the policy changed: hooks.yaml and what it extends, waivers.yaml, approvers, agent.yaml, a test",
+            "a file of the policy changed: hooks.yaml and what it extends, waivers.yaml, approvers, agent.yaml, a test;"
+            " the pin of ahp in CI, what runs `ahp ci`, another job with the name of its check",
         ),
         "weakened": fact(
             "bool", "it became weaker; for agents and CI also where the two cannot be compared (`ahp policy diff`)"
@@ -38,14 +40,17 @@ NAMESPACE = Namespace(
 FOLDER = ".ahp"
 HOOKS, WAIVERS, APPROVERS, AGENT_FILE = ".ahp/hooks.yaml", ".ahp/waivers.yaml", ".ahp/approvers", ".ahp/agent.yaml"
 TESTS = ".ahp/tests/"
+PIN, TEXTS = ".ahp/requirements.txt", ".ahp/ci/"  # which ahp judges in CI, and what defines its jobs
+_WORKFLOWS = "/workflows/"  # in a folder of GitHub's, Gitea's or Forgejo's
 _LOCAL = ".ahp/hooks.local.yaml"  # nobody else reads it, committed or not
 
 
 def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str, object]:
     """The values of `fields`. Raises GitError, AhpError; Absent where nobody handed in the comparison."""
     found: dict[str, object] = {"changed": False, "weakened": False, "weakenings": [], "rules_weakened": []}
-    touched = [] if event.view is None else suspects(event.view.change().entries)
-    if touched:
+    entries = [] if event.view is None else event.view.change().entries
+    touched = suspects(entries)
+    if touched or (event.view is not None and any(_judges(event.view, entry) for entry in entries)):
         found["changed"] = any(is_policy(path) for path in touched)
         if fields - {"branch", "changed"} or ("changed" in fields and not found["changed"]):
             if settings.compare_policies is None:
@@ -60,6 +65,34 @@ def suspects(entries: list[FileChange]) -> list[str]:
     """The changed paths, old names too, that belong to the policy or may be files that it extends."""
     paths = [path for entry in entries for path in (entry.path, entry.old_path) if path and path.startswith(FOLDER)]
     return [path for path in paths if is_policy(path) or may_be_extended(path)]
+
+
+def judging(entries: list[FileChange]) -> list[str]:
+    """The changed paths, old names too, that may say who judges in CI."""
+    return [path for entry in entries for path in (entry.path, entry.old_path) if path and may_judge(path)]
+
+
+def _judges(view: View, entry: FileChange) -> bool:
+    """Whether a file may be one of those, also by what it held; the comparison is heavy, and this is not."""
+    if not judging([entry]):
+        return False
+    names = [path for path in (entry.path, entry.old_path) if path]
+    return any(one == PIN or one.startswith(TEXTS) or is_workflow(one) for one in names) or b"ahp" in view.before(entry)
+
+
+def may_judge(path: str) -> bool:
+    """Whether a file of that name may pin the ahp that judges in CI, or define a job of CI: platforms read such files
+    from the top or from a folder that begins with a dot.
+    """
+    if path == PIN or path.startswith(TEXTS):
+        return True
+    is_near = path[:1] == "." or "/" not in path
+    return is_near and path[:5] != ".ahp/" and path.endswith((".yml", ".yaml", "Jenkinsfile"))
+
+
+def is_workflow(path: str) -> bool:
+    """Whether a platform finds jobs in a file of that name, each of which it reports as a check."""
+    return path[:1] == "." and _WORKFLOWS in path and path.endswith((".yml", ".yaml"))
 
 
 def is_policy(path: str) -> bool:

@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Callable, Collection
 
 from ahp.facts import policy as names
-from ahp.policy import diff, layers, merged, succession, waivers, yamltext
+from ahp.policy import diff, judge_files, layers, merged, succession, waivers, yamltext
 from ahp.policy import tree as trees
 from ahp.policy.diff import STRONGER, UNKNOWN, WEAKER, Change
 from ahp.policy.problems import Place, PolicyError, quoted
@@ -15,10 +15,11 @@ from ahp.protocol.text import one_line
 from ahp.system.change import EXECUTABLE, FILE, FileChange
 from ahp.system.errors import AhpError, Unknown
 from ahp.system.history import RangeView
+from ahp.system.view import View
 
 _SHOWN = 100
 # Parts that stand at no line of the new state.
-_WITHOUT_LINE = ("rule", "file", "requires", "test", "waiver")
+_WITHOUT_LINE = ("rule", "file", "requires", "test", "waiver", "judge")
 
 
 def facts(event: Event) -> dict[str, object]:
@@ -27,11 +28,11 @@ def facts(event: Event) -> dict[str, object]:
     base = event.view.base()
     entries = event.view.change().entries
     sides = Sides(RangeView(event.repo, base, base), event.view, lambda: _in_force(event, base))
-    touched = names.suspects(entries)
+    touched = [*names.suspects(entries), *names.judging(entries)]
     found = [*_links(entries), *_without_merged(event, base, sides.changes(touched), touched)]
     weaker = [one for one in found if one.verdict == WEAKER or (event.actor.kind != "human" and one.weakens)]
     return {
-        "changed": any(sides.is_part(path) for path in touched),
+        "changed": any(map(sides.is_part, names.suspects(entries))) or any(one.part == "judge" for one in found),
         "weakened": bool(weaker),
         "weakenings": [_record(one) for one in found if one.weakens],
         "rules_weakened": sorted({one.key for one in weaker if one.trigger}),
@@ -117,7 +118,7 @@ class Sides:
         return names.is_policy(path) or any(path in one.read_paths for one in (self.old, self._judging, self.new))
 
     def beside(self, touched: Collection[str]) -> list[Change]:
-        """The changes of waivers, approvers and policy tests among the paths `touched`."""
+        """The changes of waivers, approvers, policy tests and of who judges in CI among the paths `touched`."""
         found: list[Change] = []
         for path, compare in ((names.WAIVERS, _waivers), (names.APPROVERS, _approvers)):
             if path in touched:
@@ -125,7 +126,8 @@ class Sides:
                     found += compare(self.old.read(path) or b"", self.new.read(path) or b"")
                 except AhpError as error:
                     found.append(_unknown(path, error))
-        return found + self._tests(sorted(path for path in touched if path.startswith(names.TESTS)))
+        found += self._tests(sorted(path for path in touched if path.startswith(names.TESTS)))
+        return found + judge_files.changes(self.old, self.new, touched)
 
     def compared(self) -> list[Change]:
         """As `rules`. Raises PolicyError for a side that does not load, GitError, AhpError."""
@@ -191,6 +193,10 @@ class _Reader:
     def has(self, other: "_Reader") -> bool:
         """Whether all that was read of `other`, and found or not, is the same here."""
         return all(self.read(path) == data for path, data in other._known.items())
+
+    def paths(self) -> list[str]:
+        """Every path, as far as the tree tells them."""
+        return self._tree.paths() if isinstance(self._tree, View) else []
 
     def read(self, path: str) -> bytes | None:
         path = posixpath.normpath(path)
@@ -297,7 +303,7 @@ def _unknown(path: str, error: AhpError) -> Change:
 def _record(change: Change) -> dict[str, object]:
     """One item of `policy.weakenings`."""
     # The file is shown beside it; these details say themselves what they are about.
-    said = change.detail if change.part in ("file", "test", "waiver") else f"{change.part}: {change.detail}"
+    said = change.detail if change.part in ("file", "test", "waiver", "judge") else f"{change.part}: {change.detail}"
     if change.trigger:
         said = f"`{change.key}` at {change.trigger}: {change.part}: {change.detail}"
     cannot = "; this cannot be compared" if change.verdict == UNKNOWN and change.part != "file" else ""
