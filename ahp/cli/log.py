@@ -110,6 +110,7 @@ def command(
 @TEXT_OR_JSON
 def verify(anchor: str | None, remote: str | None, form: str) -> int:
     """Check that the log is as it was written, line by line. Exit code 1 when it is not."""
+    from ahp.hosts.ci.setup import keeps_anchors
     from ahp.journal import anchors
     from ahp.journal.verify import verify as check
     from ahp.system import jsontext
@@ -121,7 +122,9 @@ def verify(anchor: str | None, remote: str | None, form: str) -> int:
     if repo is not None:
         found = anchors.find(repo, {log.index().genesis, log.genesis or "", lost}, remote or "")
         report = check(log, [*kept, *found.anchors])
-        report = report._replace(problems=[*report.problems, *found.problems], notes=[*report.notes, *found.notes])
+        guarded = [keeps_anchors(repo, remote)] if remote else []
+        notes = [*report.notes, *found.notes, *guarded]
+        report = report._replace(problems=[*report.problems, *found.problems], notes=notes)
     else:
         report = check(log, kept)
     if not report.lines and lost:

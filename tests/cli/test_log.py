@@ -328,10 +328,15 @@ def test_an_anchor_is_kept_by_a_remote(journal: Journal, tmp_path: Path, monkeyp
     kept = run(log.command, "anchor", "--push", there).output.strip()
     assert kept == run(log.command, "anchor").output.strip()
     told = run(log.command, "verify", "--remote", there)
-    assert (told.return_value, told.output) == (
-        0,
-        "note: compared with 1 kept anchor\n2 lines, every one chained to the one before it\n",
-    )
+    assert told.return_value == 0
+    first, second, third = told.output.splitlines()
+    assert (first, third) == ("note: compared with 1 kept anchor", "2 lines, every one chained to the one before it")
+    assert second.startswith("note: nothing that is seen from here keeps ") and "a ruleset for refs/ahp/**" in second
+    hook = tmp_path / "there.git" / "hooks" / "pre-receive"
+    hook.write_text("#!/bin/sh\nexec ahp hook pre-receive\n")
+    hook.chmod(0o755)
+    second = run(log.command, "verify", "--remote", there).output.splitlines()[1]
+    assert "keeps its anchors: hooks/pre-receive takes them forward only and deletes none" in second
 
 
 def test_without_a_repository_no_remote_keeps_an_anchor(journal: Journal) -> None:

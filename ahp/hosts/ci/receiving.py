@@ -36,6 +36,10 @@ from ahp.system.terminal import unseen
 LIMIT = 4.0  # s
 _OID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REPLACE = "refs/replace/"
+_KEPT = ("refs/ahp/anchors/", "refs/ahp/statements/")
+_FORWARD_ONLY = (
+    "anchors and statements go forward only and are never deleted, so that no end of what they keep is cut off"
+)
 _COMPILED = "/received"  # in the folder of ahp: policies that were compiled, each by the digest of what it was made of
 _ADMITTED = report("admitted by ahp.admit", 0, [], [], [])
 _QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
@@ -191,10 +195,24 @@ def _not_judged(server: _Server, pushed: PushRef, ref: str) -> Report | None:
     """What is told of a ref that is refused or admitted unseen."""
     if ref.startswith(_REPLACE):
         return _refused("refs/replace/ would have git show other objects than there are")
+    if ref.startswith(_KEPT):
+        return _ADMITTED if _goes_forward(server.repo, pushed) else _refused(_FORWARD_ONLY)
     if not ref.startswith((BRANCHES, TAGS)) and ref not in server.allowed:
         mend = shlex.join(["git", "config", "--add", "ahp.allowRef", one_line(ref, 400)])
         return _refused(f"only branches and tags are taken; an admin allows more: {mend}")
     return _ADMITTED if _is_admitted(server, pushed) and _is_new(server, pushed) else None
+
+
+def _goes_forward(repo: Repository, pushed: PushRef) -> bool:
+    """Whether a ref is made, or moved to a commit that has its old one among those before it."""
+    old, new = pushed.remote_oid, pushed.local_oid
+    if not new.strip("0") or repo.commit_id(new) is None:
+        return False
+    try:
+        repo.run("merge-base", "--is-ancestor", old if old.strip("0") else new, new)
+    except GitError:
+        return False
+    return True
 
 
 def _is_admitted(server: _Server, pushed: PushRef) -> bool:

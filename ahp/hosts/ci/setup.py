@@ -8,8 +8,8 @@ from typing import NamedTuple
 from ahp.facts.default_branch import default_branch, remotes
 from ahp.hosts.ci import workflows
 from ahp.hosts.ci.definition import ADVICE, GUARD, UNSEEN, Definition, asked, hook_refuses
-from ahp.protocol.text import one_line
-from ahp.system import files
+from ahp.protocol.text import one_line, without_credentials
+from ahp.system import environ, files, git
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.history import CommitView
@@ -75,6 +75,20 @@ def told(repo: Repository) -> str:
     if now.found:
         return f"whether {_files(now.found)} judges it again is not seen from here"
     return "nothing that this repository shows judges it again: ahp init --ci KIND"
+
+
+def keeps_anchors(repo: Repository, remote: str) -> str:
+    """What keeps the anchors on a remote from being rewound or deleted, as far as that is seen from here."""
+    path = (repo.config(f"remote.{remote}.url") or remote).removeprefix("file://")
+    folder, name = os.path.join(repo.root, path), one_line(without_credentials(remote), 200)
+    if os.path.isdir(folder):
+        guards = [one.file for one in _server(git.discover(folder, environ.current())) if one.worth == GUARD]
+        if guards:
+            return f"{name} keeps its anchors: {one_line(guards[0], 200)} takes them forward only and deletes none"
+    return (
+        f"nothing that is seen from here keeps {name} from rewinding or deleting its anchors: that takes a ruleset for "
+        "refs/ahp/**, or `ahp hook pre-receive` there"
+    )
 
 
 def _files(found: list[Definition]) -> str:

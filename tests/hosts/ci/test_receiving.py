@@ -427,6 +427,23 @@ def test_a_push_over_http_is_judged(work: Repo, server: Repo) -> None:
             web.shutdown()
 
 
+@pytest.mark.parametrize("kind", ["anchors", "statements"])
+def test_anchors_and_statements_go_forward_only(work: Repo, server: Repo, kind: str) -> None:
+    server.git("config", "receive.denyDeletes", "false")
+    ref = f"refs/ahp/{kind}/0123"
+    tree = work.git("mktree")
+    first = work.git("commit-tree", "-m", "one", tree)
+    second = work.git("commit-tree", "-p", first, "-m", "two", tree)
+    other = work.git("commit-tree", "-m", "other", tree)
+    assert push(work, f"{first}:{ref}")[0] == push(work, f"{second}:{ref}")[0] == 0
+    for spec in (f"+{first}:{ref}", f"+{other}:{ref}", f":{ref}", f"+{work.git('hash-object', '-w', 'a.txt')}:{ref}"):
+        code, said = push(work, spec)
+        assert code == 1 and "go forward only and are never deleted" in said, (spec, said)
+    assert server.git("rev-parse", ref) == second
+    code, said = push(work, f"{first}:refs/ahp/else")
+    assert code == 1 and "only branches and tags are taken" in said
+
+
 STRICT = """
   secret: {at: pre-commit, severity: high, each: l in diff.added, block: "contains(l.text, 'SECRET')", message: secret}
   locked: {at: pre-commit, locked: true, each: l in diff.added, block: "contains(l.text, 'LOCKED')", message: locked}
