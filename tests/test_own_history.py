@@ -42,7 +42,7 @@ def test_a_clone_without_main_or_remote_head_is_judged(origin: Repo, tmp_path: P
     clone.git("checkout", "--quiet", "--detach", "FETCH_HEAD")
     done = judged(clone)
     assert done.returncode == 0, done.stderr
-    assert b"1 commit up to" in done.stdout and b"by the policy of main" in done.stdout
+    assert b"1 commit after " in done.stdout and b"by the policy of main" in done.stdout
     clone.commit("wip")
     done = judged(clone)
     assert done.returncode == 1 and b"refused by subject-form" in done.stdout, done.stderr
@@ -52,7 +52,7 @@ def test_a_clone_without_main_or_remote_head_is_judged(origin: Repo, tmp_path: P
 @pytest.mark.slow
 def test_a_shallow_clone_and_a_folder_without_history_are_no_failure(origin: Repo, tmp_path: Path) -> None:
     origin.commit("Add another page", **{"other.md": "text\n"})
-    for depth, said in (("1", b"nothing to judge"), ("2", b"1 commit up to")):
+    for depth, said in (("1", b"nothing to judge"), ("2", b"1 commit after ")):
         clone = Repo(tmp_path / depth)
         origin.git("clone", "--quiet", "--depth", depth, f"file://{origin.root}", str(clone.root))
         done = judged(clone)

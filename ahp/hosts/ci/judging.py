@@ -177,6 +177,11 @@ class _Judging:
         why = "CI judges a range, and no branch that is checked out"
         return of_range.branch_of(change.source, target, is_default, why)
 
+    @property
+    def _begin(self) -> list[str]:
+        """The commits that the range begins after."""
+        return [one for one in self.change.view.boundaries() if one != self._repo.empty_tree()]
+
     def _at(self, trigger: str) -> Event:
         return self.event.but(trigger=trigger)
 
@@ -206,7 +211,8 @@ class _Judging:
         if self.place.in_force is NOBODY:
             why = self.place.broken or "where this goes there is no policy yet"
             notes.append(f"{why}: the rules that it brings itself are asked")
-        return report(self._about(commits, bool(results)), code, list(rules.values()), list(results.values()), notes)
+        about = self._about(commits, bool(results))
+        return report(about, code, list(rules.values()), list(results.values()), notes, self._begin)
 
     def _about(self, commits: int, is_told: bool) -> str:
         change = self.change
@@ -219,8 +225,9 @@ class _Judging:
             return f"{change.target} is deleted{whose}"
         if not commits:
             nothing = f"{change.head[:10]} brings no commit to {change.target.removeprefix(BRANCHES)}"
-            return nothing + whose if is_told else f"nothing to judge: {nothing}"
-        return f"{count} up to {change.head[:10]}, bound for {change.target.removeprefix(BRANCHES)}{whose}"
+            return nothing + whose if is_told else f"nothing to judge: {nothing}, which has it already"
+        after = f" after {' and '.join(one[:10] for one in self._begin)}" if self._begin else " from the first one"
+        return f"{count}{after} up to {change.head[:10]}, bound for {change.target.removeprefix(BRANCHES)}{whose}"
 
 
 def _has_rules(these: Policies, trigger: str) -> bool:

@@ -7,6 +7,7 @@ format escapes what its own reader would take for more than text.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ahp.policy.program import RuleAnswer
@@ -61,22 +62,32 @@ class RuleText(NamedTuple):
 
 
 class Report(NamedTuple):
-    """All that is told of a range. `about` is what was judged, in a sentence; `exit_code` is 0, 1 or 2 (design §10)."""
+    """All that is told of a range. `about` is what was judged, in a sentence; `exit_code` is 0, 1 or 2 (design §10);
+    `begin` are the commits that the range begins after.
+    """
 
     about: str
     exit_code: int
     rules: list[RuleText]
     results: list[Result]
     notes: list[str]
+    begin: Sequence[str] = ()
 
 
-def report(about: str, exit_code: int, rules: list[RuleText], results: list[Result], notes: list[str]) -> Report:
+def report(
+    about: str,
+    exit_code: int,
+    rules: list[RuleText],
+    results: list[Result],
+    notes: list[str],
+    begin: Sequence[str] = (),
+) -> Report:
     """The report with every text of its own, of the policy and of the notes on one line."""
     plain = [
         rule._replace(about=one_line(rule.about, 500), help=one_line(rule.help, 1000), file=one_line(rule.file, 500))
         for rule in rules
     ]
-    return Report(one_line(about, 500), exit_code, plain, results, [one_line(note, 500) for note in notes])
+    return Report(one_line(about, 500), exit_code, plain, results, [one_line(note, 500) for note in notes], begin)
 
 
 def result(signal: Signal, rule: str, steps: list[str], excused: str = "") -> Result:

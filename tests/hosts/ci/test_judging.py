@@ -76,7 +76,7 @@ def test_a_clean_range_says_only_what_was_judged(work: Repo, capsys: pytest.Capt
     code, said = ci(capsys)
     assert (code, said.splitlines()[-1]) == (
         0,
-        f"ahp: 1 commit up to {head[:10]}, bound for main, by the policy of main ({start[:10]})",
+        f"ahp: 1 commit after {start[:10]} up to {head[:10]}, bound for main, by the policy of main ({start[:10]})",
     )
     assert "sent is not decidable here" in said
     assert not (work.root / ".git" / "ahp").exists()
@@ -442,7 +442,7 @@ def test_a_push_whose_beginning_the_platform_does_not_say_is_the_last_step(
         monkeypatch.setenv(variable, value)
     code, said = ci(capsys)
     assert (code, "c.txt:1" in said, "b.txt" in said) == (0, True, False), said
-    assert "1 commit up to" in said and "this is merged already" in said
+    assert "1 commit after " in said and "this is merged already" in said
     monkeypatch.delenv("BUILDKITE")
     told = {"JENKINS_URL": "x", "GIT_COMMIT": head, "BRANCH_NAME": "main", "GIT_PREVIOUS_SUCCESSFUL_COMMIT": "1" * 40}
     for variable, value in told.items():
@@ -568,3 +568,34 @@ def test_commits_of_one_policy_are_judged_by_the_same_judges(
     monkeypatch.setattr(asked, "Hearing", lambda *given: made.append(given) or Hearing(*given))
     assert main.run(["ci"]) == 0
     assert len(made) == 3  # no merges: of both policies at pre-commit, of one at commit-msg
+
+
+def test_a_target_without_a_policy_of_its_own_makes_nothing_known(
+    up: Repo, work: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work.commit("feat: bad", **{"b.txt": "TODO\n"})
+    work.git("push", "-q", "origin", "topic:weak")
+    work.git("fetch", "-q")
+    work.commit("feat: clean", **{"c.txt": "c\n"})
+    for target in ("main", "weak"):  # one commit has one answer, whatever pull request it is in
+        code, said = ci(capsys, "--target", target)
+        assert code == 1 and "b.txt:1" in said, (target, said)
+    work.git("reset", "-q", "--hard", "main")
+    work.commit("feat: clean", **{"c.txt": "c\n"})
+    assert [ci(capsys, "--target", target)[0] for target in ("main", "weak")] == [0, 0]
+
+
+def test_a_branch_of_authority_is_asked_the_locked_rules_of_the_default_one(
+    up: Repo, work: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    locked = "  key: {at: pre-commit, locked: true, each: l in diff.added, block: \"'KEY' in l.text\", message: key}\n"
+    up.git("branch", "release/9")
+    up.commit("chore: rules", **{".ahp/hooks.yaml": POLICY + locked})
+    work.git("fetch", "-q")
+    work.git("reset", "-q", "--hard", "origin/release/9")
+    work.commit("feat: key", **{"k.txt": "KEY\n"})
+    code, said = ci(capsys, "--target", "release/9")
+    assert code == 1 and "refused by key" in said, said
+    work.git("reset", "-q", "--hard", "origin/release/9")
+    work.commit("feat: none", **{"k.txt": "none\n"})
+    assert ci(capsys, "--target", "release/9")[0] == 0

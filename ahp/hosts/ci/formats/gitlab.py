@@ -22,6 +22,7 @@ def write(report: Report) -> str:
                 "check_name": one.rule,
                 "fingerprint": f"{one.rule}:{place.fingerprint}",
                 "severity": _SEVERITIES[one.level],
+                "content": {"body": report.about},
                 "location": {"path": file or HOOKS, "lines": {"begin": line or 1}},
             }
         )

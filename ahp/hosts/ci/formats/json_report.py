@@ -8,10 +8,11 @@ from ahp.hosts.ci.report import Report, strongest_first
 
 
 def write(report: Report) -> str:
-    """`{about, exit_code, results: [{rule, level, message, steps, places, total, excused}], notes}`."""
+    """`{about, begin, exit_code, results: [{rule, level, message, steps, places, total, excused}], notes}`."""
     results = [
         {**one._asdict(), "places": [place._asdict() for place in one.places]}
         for one in strongest_first(report.results)
     ]
-    told = {"about": report.about, "exit_code": report.exit_code, "results": results, "notes": report.notes}
+    told = {"about": report.about, "begin": list(report.begin), "exit_code": report.exit_code}
+    told |= {"results": results, "notes": report.notes}
     return json.dumps(told, indent=2) + "\n"
