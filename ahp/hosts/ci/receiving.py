@@ -52,15 +52,13 @@ class _Late(BaseException):
 class _Server(NamedTuple):
     """The repository as it was before the push: its default branch with its commit.
 
-    `fresh` are the commits of what is pushed that no branch has (None: git cannot tell), `allowed` the refs besides
-    branches and tags that an admin takes, `admitted` the ids of tips that need no judgement. `is_named` tells of a
-    branch whether `authority:` names it, `folder` keeps the policies that are compiled.
+    `allowed` are the refs besides branches and tags that an admin takes, `admitted` the ids of tips that need no
+    judgement. `is_named` tells of a branch whether `authority:` names it, `folder` keeps what is compiled.
     """
 
     repo: Repository
     default: str
     default_tip: str
-    fresh: frozenset[str] | None
     allowed: list[str]
     admitted: list[str]
     is_named: Callable[[str], bool]
@@ -97,7 +95,7 @@ def judge(lines: bytes, limit: float = LIMIT) -> int:
     repo.answers = {}
     with _within(limit):
         pushed = _refs(lines)
-        server = _before(repo, pushed, env, repo.ahp_dir + _COMPILED)
+        server = _before(repo, env, repo.ahp_dir + _COMPILED)
         for ref, told in zip(pushed, _judged(server, pushed), strict=True):
             if told.exit_code or told.results:
                 sys.stderr.write(f"ahp: {one_line(ref.remote_ref, 300)}\n{plain.write(told)}")
@@ -141,7 +139,7 @@ def _refs(lines: bytes) -> list[PushRef]:
     return read_refs(b"\n".join(turned))
 
 
-def _before(repo: Repository, pushed: list[PushRef], env: dict[str, str], folder: str) -> _Server:
+def _before(repo: Repository, env: dict[str, str], folder: str) -> _Server:
     listed = repo.run("for-each-ref", "--format=%(objectname)", BRANCHES).decode().split()
     head = repo.line("symbolic-ref", "-q", "HEAD", ok=(0, 1))
     tip = repo.commit_id(head) if head else None
@@ -153,23 +151,8 @@ def _before(repo: Repository, pushed: list[PushRef], env: dict[str, str], folder
     if not head.startswith(BRANCHES) or (listed and tip is None):
         raise AhpError("HEAD names no branch; an admin names the default one: git config ahp.defaultBranch BRANCH")
     allowed, admitted = _named(repo, "ahp.allowRef"), _named(repo, "ahp.admit")
-    fresh = _outgoing(repo, pushed, list(dict.fromkeys(listed)))
     is_named = judging.naming(repo, tip, folder) if tip else lambda branch: False
-    return _Server(repo, head.removeprefix(BRANCHES), tip or "", fresh, allowed, admitted, is_named, env, folder)
-
-
-def _outgoing(repo: Repository, pushed: list[PushRef], tips: list[str]) -> frozenset[str] | None:
-    """The commits of what is pushed, other objects left aside, that none of `tips` has.
-
-    None where git cannot follow the history, as of what a shallow clone pushes; the ref in question is told of then.
-    """
-    new = dict.fromkeys(one.local_oid for one in pushed if one.local_oid.strip("0"))
-    asked = "".join([f"{oid}\n" for oid in new] + [f"^{oid}\n" for oid in tips]).encode()
-    try:
-        listed = repo.run("rev-list", "--ignore-missing", "--stdin", stdin=asked) if new else b""
-    except GitError:
-        return None
-    return frozenset(listed.decode().split())
+    return _Server(repo, head.removeprefix(BRANCHES), tip or "", allowed, admitted, is_named, env, folder)
 
 
 def _judged(server: _Server, pushed: list[PushRef]) -> Iterator[Report]:
@@ -200,7 +183,11 @@ def _not_judged(server: _Server, pushed: PushRef, ref: str) -> Report | None:
     if not ref.startswith((BRANCHES, TAGS)) and ref not in server.allowed:
         mend = shlex.join(["git", "config", "--add", "ahp.allowRef", one_line(ref, 400)])
         return _refused(f"only branches and tags are taken; an admin allows more: {mend}")
-    return _ADMITTED if _is_admitted(server, pushed) and _is_new(server, pushed) else None
+    if not _is_admitted(server, pushed) or (
+        server.default_tip and _has(server.repo, server.default_tip, pushed.local_oid)
+    ):
+        return None
+    return _ADMITTED
 
 
 def _goes_forward(repo: Repository, pushed: PushRef) -> bool:
@@ -208,8 +195,13 @@ def _goes_forward(repo: Repository, pushed: PushRef) -> bool:
     old, new = pushed.remote_oid, pushed.local_oid
     if not new.strip("0") or repo.commit_id(new) is None:
         return False
+    return not old.strip("0") or _has(repo, new, old)
+
+
+def _has(repo: Repository, tip: str, commit: str) -> bool:
+    """Whether `commit` is `tip` or one before it, as far as git can tell."""
     try:
-        repo.run("merge-base", "--is-ancestor", old if old.strip("0") else new, new)
+        repo.run("merge-base", "--is-ancestor", commit, tip)
     except GitError:
         return False
     return True
@@ -217,12 +209,6 @@ def _goes_forward(repo: Repository, pushed: PushRef) -> bool:
 
 def _is_admitted(server: _Server, pushed: PushRef) -> bool:
     return bool(pushed.local_oid.strip("0")) and pushed.local_oid in server.admitted
-
-
-def _is_new(server: _Server, pushed: PushRef) -> bool:
-    """Whether it is no commit that a branch of the server has, as far as git can tell."""
-    tip = server.repo.commit_id(pushed.local_oid)
-    return tip is None or server.fresh is None or tip in server.fresh
 
 
 def _move(server: _Server, pushed: PushRef, ref: str) -> _Move:
