@@ -172,6 +172,10 @@ class Draw:
             ("--no-edit", "-s", "ours", others[0]),
             ("--ff-only", others[1]),
         )
+        if self.random.random() < 0.12:  # one that takes back: an old commit is a parent, and the tree is its
+            old, parents = self.commit(), self.one("HEAD -p $old", "$old -p HEAD")
+            made = f'git commit-tree -p {parents} -m stale "$old^{{tree}}"'
+            return [Step(("sh", "-c", f'old=$(git rev-parse {old}) && git reset -q --hard "$({made})"'))]
         return [Step(("git", "merge", *self.random.choice(ways)))]
 
     def pick(self) -> list[Step]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ out=$WORLD/seen; mkdir -p "$out"; name=${0##*/}; at=$out/$(ls "$out" | wc -l)-${
 dir=$(git rev-parse --git-dir)
 git rev-parse -q --verify HEAD >"$at/head"
 [ -f "$dir/MERGE_HEAD" ] && cp "$dir/MERGE_HEAD" "$at/merge"
+env | sed -nE 's/^GITHEAD_([0-9a-f]*)=.*/\\1/p' >"$at/heads"
 case $name in
 pre-push*)
     cat >"$at/refs"
@@ -82,11 +84,13 @@ def broken_at(git: Git, one: Seen, cleanup: str) -> set[str]:
         return _broken_by_push(git, one)
     head, merged = one.shown["head"].split(), one.shown.get("merge", "").split()
     tree = one.shown["tree"].strip()
+    joined = [*head, *(merged or one.shown["heads"].split())] if head else []
     if one.hook == "pre-merge-commit":
-        return {"name"} if _bad_names(git, tree, head) else set()
+        return {"name"} if _bad_names(git, tree, head) else _taken_back_by_merge(git, tree, joined)
     if one.hook == "pre-commit":
         of_merge = {"name"} if head and merged and _bad_names(git, tree, head) else set()
-        return of_merge | _broken_content(git, tree, [*head, *(merged if head else [])])
+        broken = of_merge | _broken_content(git, tree, [*head, *(merged if head else [])])
+        return broken or _taken_back_by_merge(git, tree, joined)
     return {"subject"} if _stored(git, one.shown, cleanup).startswith("wip") else set()
 
 
@@ -160,7 +164,58 @@ def _broken_in_range(git: Git, tip: str, there: list[str], known: list[str]) -> 
     bases = {base for one in there for base in git.text("merge-base", "--all", tip, one).split()}
     best = git.text("merge-base", "--independent", *bases).split() if bases else []
     changed = set.intersection(*({path for _, path in git.names(base, tip)} for base in best or [""]))
+    published = set(git.text("rev-list", *known).split()) if known else set()
+    judged = {commit for commit in outgoing if commit not in published or commit in git.made_here()}
+    broken |= _taken_back(git, tip, best, outgoing, judged)
     return broken | ({"net"} if any(_is_bad(path, "big") for path in changed) else set())
+
+
+def _taken_back_by_merge(git: Git, tree: str, parents: list[str]) -> set[str]:
+    """The rules of content that what a merge which is not committed yet takes back breaks."""
+    if len(parents) < 2:
+        return set()
+    above = [word for parent in parents for word in ("-p", parent)]
+    tip = git.text("commit-tree", "-m", "x", *above, tree).strip()
+    known = git.text("rev-parse", "-q", "--verify", "refs/remotes/origin/main").strip()
+    known = known or git.text("rev-parse", "refs/heads/main").strip()
+    outgoing = git.text("rev-list", tip, "--not", known).split()
+    bases = git.text("merge-base", "--all", tip, known).split()
+    return _taken_back(git, tip, bases, outgoing, {tip})
+
+
+def _taken_back(git: Git, tip: str, bases: list[str], outgoing: list[str], judged: set[str]) -> set[str]:
+    """The rules of content broken by lines and names that a range has and no commit of it, where a judged merge is not
+    what git makes of its parents.
+    """
+    merges = {commit: parents for commit in outgoing if len(parents := git.commit(commit)[1]) > 1}
+    other = {commit: git.other_than_merged(commit, parents) for commit, parents in merges.items() if commit in judged}
+    differs = set().union(*other.values())
+    lines: Counter[tuple[str, str]] = Counter()
+    names: Counter[str] = Counter()
+    for commit in outgoing if differs else ():
+        tree, parents, _ = git.commit(commit)
+        own = set.intersection(*(git.added_lines(base, tree, False) for base in parents or [""]))
+        lines.update((path, text) for path, _, text in own)
+        names.update(_added_names(git, tree, parents))
+    if not differs:
+        return set()
+    begin, clashing = (bases or [""])[0], set[str]()
+    if len(bases) > 1:
+        merged = git.merged(bases)
+        begin, clashing = merged if merged is not None else (begin, None)
+    over_all = set.intersection(*(git.added_lines(base, tip, False) for base in bases or [""]))
+    net = [one for one in git.added_lines(begin, tip, False) if clashing is not None and one[0] not in clashing]
+    net += [one for one in over_all if clashing is None or one[0] in clashing]
+    left = Counter((path, text) for path, _, text in net) - lines
+    new = {path for status, path in git.names(begin, tip) if status == "A" and _is_bad(path) and not names[path]}
+    found = {"secret"} if any("SECRET" in text and path in differs for path, text in left) else set()
+    return found | ({"name"} if new & differs else set())
+
+
+def _added_names(git: Git, tree: str, parents: list[str]) -> set[str]:
+    ordered = sorted(parents) or [""]
+    changed = set.intersection(*({path for _, path in git.names(base, tree)} for base in ordered))
+    return {path for status, path in git.names(ordered[0], tree) if status == "A" and path in changed}
 
 
 def _broken_by_commits(git: Git, outgoing: list[str], known: list[str]) -> set[str]:
@@ -214,6 +269,27 @@ class Git:
                         found.add((path, number, line[1:]))
                         number += 1
         return found
+
+    def merged(self, commits: list[str]) -> tuple[str, set[str]] | None:
+        """(tree, conflicts) of what git makes of these commits, one after the other; None where it cannot."""
+        ours, *others = commits
+        tree, clashing = "", set[str]()
+        for theirs in others:
+            told = self.text("merge-tree", "--write-tree", "--no-messages", "--name-only", "-z", ours, theirs).split(
+                "\0"
+            )
+            if not told[0]:
+                return None
+            tree, clashing = told[0], clashing | set(filter(None, told[1:]))
+            ours = self.text("commit-tree", "-m", "x", "-p", ours, "-p", theirs, tree).strip()
+        return tree, clashing
+
+    def other_than_merged(self, commit: str, parents: list[str]) -> set[str]:
+        """The paths that a merge has otherwise than git makes them of its parents."""
+        touched = set().union(*({path for _, path in self.names(parent, commit)} for parent in parents))
+        if (made := self.merged(parents)) is None:
+            return touched
+        return touched & ({path for _, path in self.names(made[0], commit)} | made[1])
 
     def made_here(self) -> set[str]:
         """The commits that a reflog names as made here."""
