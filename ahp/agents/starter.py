@@ -22,7 +22,6 @@ AGENT = Starter(
     (
         "ahp.agents.calls.call_view",
         "ahp.facts.diff",
-        "ahp.agents.calls.near_remotes",
         "ahp.agents.calls.server_tools",
         "ahp.agents.shell.commands",
         "ahp.policy.succession",

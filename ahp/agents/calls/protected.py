@@ -78,10 +78,6 @@ def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
             found[kind, path] = found.get((kind, path), False) or sure or _of_inner_repository(head) == kind
         if sure and (kind := _by_another_name(path, places, event.checkout or event.root)):
             found[kind, path] = True
-    if call.get("command"):
-        from ahp.agents.calls import near_remotes
-
-        found.update({("git history", path): True for path in near_remotes.reached(event, call)})
     return [{"kind": kind, "path": path, "sure": sure} for (kind, path), sure in found.items()]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ahp.agents import clients
-from ahp.agents.calls import near_remotes, protected, tool_call
+from ahp.agents.calls import protected, tool_call
 from ahp.facts.tool import KINDS as ALL_KINDS
 
 KINDS = ALL_KINDS[:-1]  # of what lies in the project
@@ -153,64 +153,6 @@ def test_another_name_of_a_protected_file_is_one(repo: Any, make_event: Any, gat
     (repo.root / "plain").hardlink_to(repo.root / "src/a.py")
     assert told(make_event, gather, "Write", {"file_path": "innocent", "content": ""}) == {("policy", True)}
     assert told(make_event, gather, "Write", {"file_path": "plain", "content": ""}) == set()
-
-
-@pytest.mark.parametrize(
-    ("command", "is_told"),
-    [
-        ("git --git-dir={remote} branch -D main", True),
-        ("git --git-dir {remote} tag -d v1", True),
-        ("git -C {remote} update-ref -d refs/heads/main", True),
-        ("git -C {remote} symbolic-ref HEAD refs/heads/x", True),
-        ("GIT_DIR={remote} git branch -f main x", True),
-        ("export GIT_DIR={remote}; git reflog expire --all", True),
-        ("cd {remote} && git branch -M main x", True),
-        ("rm -rf {remote}/refs", True),
-        ("echo x > {remote}/refs/heads/main", True),
-        ("git --git-dir={remote} config receive.denyDeletes false", True),
-        ("git -C {remote} config set receive.denyNonFastForwards false", True),
-        ("cd {remote} && git config --unset Receive.denyDeletes", True),
-        ("git -C {remote} config --remove-section receive", True),
-        ("git -C {remote} config --get receive.denyDeletes; git -C {remote} config -l", False),
-        ("git -C {remote} -c receive.denyDeletes=0 config --get user.name", False),
-        ("git -C {remote} config user.name x; git config receive.denyDeletes true", False),
-        ("git -C {remote} config --global receive.denyDeletes true", False),
-        ("git -C {remote}.other config receive.denyDeletes false", False),
-        ("git -C {remote} branch", False),
-        ("git -C {remote} symbolic-ref HEAD", False),
-        ("git --git-dir={remote} log", False),
-        ("git -C {remote} fetch; git push origin x", False),
-        ("git branch -D main; git -C . tag -d v1; git --git-dir=.git branch -D x", False),
-        ("git -C {remote}.other branch -D main; echo x > {remote}.txt", False),
-    ],
-)
-@pytest.mark.parametrize("as_written", ["{folder}/remote.git", "../remote.git"])
-def test_a_remote_in_a_folder_is_not_changed_from_within(
-    repo: Any, make_event: Any, gather: Any, command: str, is_told: bool, as_written: str
-) -> None:
-    remote = repo.root.parent / "remote.git"
-    remote.mkdir()
-    repo.git("remote", "add", "origin", "../remote.git")
-    given = command.format(remote=as_written.format(folder=repo.root.parent))
-    found = told(make_event, gather, "Bash", {"command": given})
-    assert (("git history", True) in found) == is_told
-
-
-def test_of_a_remote_with_a_work_tree_only_its_git_directory_counts(repo: Any, make_event: Any, gather: Any) -> None:
-    (repo.root.parent / "other/.git/refs").mkdir(parents=True)
-    repo.git("remote", "add", "origin", str(repo.root.parent / "other"))
-    repo.git("remote", "add", "self", ".")
-    assert not told(make_event, gather, "Bash", {"command": "git -C . branch -D x"})
-    assert not told(make_event, gather, "Bash", {"command": "echo x > ../other/refs; echo x > ../other/.gitignore"})
-    for command in ("git -C ../other branch -D x", "rm -rf ../other/.git/refs"):
-        assert told(make_event, gather, "Bash", {"command": command}) == {("git history", True)}
-
-
-def test_a_configuration_that_cannot_be_read_names_no_remote(repo: Any, make_event: Any, gather: Any) -> None:
-    event = make_event("pre-tool-use", view=None)
-    (repo.root / ".git/config").write_bytes(b"#" * (1 << 20) + b"\n")
-    event.tool = tool_call.read("", "Bash", {"command": "git -C ../x branch -D main"}, root=event.root)
-    assert near_remotes.reached(event, event.tool) == []
 
 
 def test_what_holds_for_the_whole_machine_and_ahp_itself_where_it_is_no_part_of_the_project(
