@@ -180,9 +180,8 @@ def _signal(prefix: str, form: str) -> int:
 def _told(record: "Mapping[str, object]") -> None:
     """What the rule said, and the values that it saw."""
     by = ", ".join(f"{word}{record.get(name)}" for word, name in _WHERE)
-    click.echo(
-        f"{_SAID.get(str(record.get('intensity')), 'told')} by {one_line(str(record.get('rule')))} on {one_line(by, 300)}"
-    )
+    said = _SAID.get(str(record.get("intensity")), "told")
+    click.echo(f"{said} by {one_line(str(record.get('rule')))} on {one_line(by, 300)}")
     click.echo(f"{one_line(str(record.get('message') or ''), 1000)}")
     facts = record.get("facts")
     for path, value in facts.items() if isinstance(facts, dict) else ():
