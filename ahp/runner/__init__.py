@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from ahp.runner.tools.function import tool
     from ahp.runner.tools.tool import FunctionTool, Tool, ToolContext
     from ahp.runner.verification.result import VerificationResult
-    from ahp.runner.words.control_protocol import read_control, try_parse_control_envelope
-    from ahp.runner.words.guard import is_protocol_content
+    from ahp.runner.words.control_protocol import try_parse_control_envelope
+    from ahp.runner.words.replies import is_protocol_content, read_control
 
 _NAMES = {
     "ahp.facts.tool": "Touched",
@@ -57,8 +57,8 @@ _NAMES = {
     "ahp.runner.tools.function": "tool",
     "ahp.runner.tools.tool": "FunctionTool Tool ToolContext",
     "ahp.runner.verification.result": "VerificationResult",
-    "ahp.runner.words.control_protocol": "read_control try_parse_control_envelope",
-    "ahp.runner.words.guard": "is_protocol_content",
+    "ahp.runner.words.control_protocol": "try_parse_control_envelope",
+    "ahp.runner.words.replies": "is_protocol_content read_control",
 }
 _LAZY = {name: module for module, names in _NAMES.items() for name in names.split()}
 

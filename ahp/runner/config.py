@@ -28,7 +28,7 @@ class AgentConfig(BaseModel):
 
     context_tokens: int | None = Field(default=None, ge=0)
     """Tokens of the messages of one request, by estimate; oldest pairs go first. 0 keeps only system prompt, task and
-    the last exchange; null leaves it to the model to complain."""
+    the last exchange; null is the model's window less `max_tokens`, where its server lists that."""
 
     retrieval_tokens: int = Field(default=1_000, ge=0)
     """Tokens, by estimate, of what is retrieved from the project for each conversation: passages of files that the task

@@ -8,7 +8,7 @@ import pytest
 
 from ahp.runner.config import AgentConfig
 from ahp.runner.scripted import Scripted, scripted_tool
-from ahp.runner.words.guard import is_protocol_content
+from ahp.runner.words.replies import is_protocol_content
 from tests.runner.runs import DONE, Scene
 
 CALL = json.dumps({"tool": "get_weather", "args": {"city": "北京"}}, ensure_ascii=False)

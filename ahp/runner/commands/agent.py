@@ -75,7 +75,8 @@ def run(
     form: str,
     **named: str | None,
 ) -> int:
-    """Carry out TASK (or the task in the script). Exit code 0: done; 1: not done; 2: the gate could not judge.
+    """Carry out TASK (or the task in the script). Exit code 0: done, as far as what changed covers the answer; 1: not
+    done; 2: the gate could not judge.
 
     The key of the model comes from AHP_API_KEY, the variable of its company, or the keyring. With --format json
     standard output has a line for each event as it happens, the last one tells how the run ended.
@@ -274,6 +275,9 @@ def _ended(turn: "AgentTurn", run_id: str, form: str) -> int:
             "answer": turn.answer,
             "stop_reason": turn.stop_reason,
             "notes": turn.notes,
+            "changed": turn.changed,
+            "verified": turn.verified,
+            "unverified": turn.unverified,
             **figures,
         }
         click.echo(jsontext.encode(shown))
@@ -283,7 +287,7 @@ def _ended(turn: "AgentTurn", run_id: str, form: str) -> int:
 
 
 def _print(turn: "AgentTurn", run_id: str) -> None:
-    from ahp.runner.run import live
+    from ahp.runner.run import live, prompts
 
     if turn.ok:
         click.echo(live.text(turn.answer))
@@ -293,5 +297,10 @@ def _print(turn: "AgentTurn", run_id: str) -> None:
         for signal in turn.overridable:
             click.echo(f'  let it pass:   ahp respond {signal[:8]} proceed_with_risk --reason "…"', err=True)
         click.echo(f"  go on:         ahp agent resume {run_id}", err=True)
-    for note in turn.notes:
+    changed = "nothing" if turn.changed == [] else prompts.files_named(turn.changed or ())
+    if changed:
+        click.echo(f"changed: {changed}", err=True)
+    for green in turn.verified:
+        click.echo(f"verified: {live.text(green)}", err=True)
+    for note in dict.fromkeys([*turn.notes, *turn.unverified]):
         click.echo(live.text(note), err=True)

@@ -1,6 +1,6 @@
 """The only way a tool runs: behind pre- and post-tool-use, within its time, counted (design §2, §4)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -116,6 +116,21 @@ class GatedTools:
             return self._may_have_written
         return changed_since(self._root, self._work_tree)
 
+    def named(self, names: Iterable[str]) -> list[Tool]:
+        """The tools of the run among these names, as a plan gives them."""
+        own = [self._toolbox.own_name(name) for name in names]
+        return [self._toolbox.tools[name] for name in dict.fromkeys(own) if name in self._toolbox.tools]
+
+    @property
+    def may_write(self) -> bool:
+        """Whether any tool of the run may write."""
+        return any(tool.writes for tool in self._toolbox.tools.values())
+
+    @property
+    def by_git(self) -> bool:
+        """Whether git tells what changes."""
+        return self._looked is not None or self._seen is not None
+
     @property
     def seen(self) -> Snapshot | None:
         """What the project's files held when `look` was called last."""
@@ -142,7 +157,8 @@ class GatedTools:
         `calls_left` are those of the same reply behind it. Raises Stop when the gate cannot judge or has blocked the
         same thing too often.
         """
-        call = replace(call, tool=self._toolbox.own_name(call.tool))
+        tool, args = self._toolbox.own_call(call.tool, call.args)
+        call = replace(call, tool=tool, args=args)
         self._events("tool_call", tool=call.tool, args=plain(call.args), id=call.id, left=calls_left)
         outcome = self._call(call, seconds_left)
         self._events(

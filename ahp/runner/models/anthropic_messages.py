@@ -30,7 +30,7 @@ class AnthropicModel:
         request: dict[str, Any] = {"model": self.name, "max_tokens": max_tokens}
         said = [message for message in messages if message["role"] != "system"]
         request.update(messages=said, system="\n\n".join(m["content"] for m in messages if m["role"] == "system"))
-        if want is not None and want.kind == "action" and want.tools:
+        if want is not None and want.tools:
             request["tools"] = [
                 {"name": tool.name, "description": tool.description, "input_schema": dict(tool.parameters)}
                 for tool in want.tools
@@ -38,11 +38,12 @@ class AnthropicModel:
 
         async def complete() -> Answer:
             async with self._exchange.client(timeout_s) as client:
-                return self._answer(await self._exchange.body(client.messages.with_streaming_response.create, request))
+                body = await self._exchange.body(client.messages.with_streaming_response.create, request)
+                return self._answer(body, "tools" in request)
 
         return within_time(timeout_s, complete, self._exchange.who)
 
-    def _answer(self, body: Any) -> Answer:
+    def _answer(self, body: Any, native: bool) -> Answer:
         content = body.get("content") if isinstance(body, dict) else None
         if not isinstance(content, list | str):
             said = self._exchange.shown(body)
@@ -66,4 +67,5 @@ class AnthropicModel:
             None if read[0] is None else sum(number or 0 for number in read),
             count(usage.get("output_tokens")),
             self.endpoint.unpriced,
+            native,
         )

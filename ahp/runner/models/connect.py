@@ -1,13 +1,12 @@
 """The model that a person names, ready to be asked."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from ahp.protocol.text import one_line
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models import apis
 from ahp.runner.models.endpoint import BASE_URL, MODEL, Endpoint, endpoint, key_of
-from ahp.runner.models.exchange import Exchange, sdk, within_time
+from ahp.runner.models.exchange import Exchange, sdk
 from ahp.runner.models.model import Model
 from ahp.system import wings
 from ahp.system.errors import AhpError
@@ -46,15 +45,8 @@ def connect(
 def _only_model(to: Endpoint, key: str | None) -> str:
     """The model that a server has, when it has one."""
     exchange = Exchange(to, key, "of this server")
-
-    async def listed() -> Any:
-        async with exchange.client(_LISTING_TIME) as client:
-            return await exchange.body(client.models.with_streaming_response.list, {})
-
-    body = within_time(_LISTING_TIME, listed, exchange.who)
-    found = body.get("data") if isinstance(body, dict) else None
-    items = found if isinstance(found, list) else []
-    names = [exchange.clean(item["id"]) for item in items if isinstance(item, dict) and isinstance(item.get("id"), str)]
+    items = exchange.models(_LISTING_TIME)
+    names = [exchange.clean(item["id"]) for item in items if isinstance(item.get("id"), str)]
     if len(names) == 1:
         return names[0]
     known = f"{to.base_url} has {one_line(', '.join(names), 300)}" if names else f"{to.base_url} names none"

@@ -135,6 +135,17 @@ class Exchange:
             raise self.failed(value, response.headers)
         return value
 
+    def models(self, timeout_s: float) -> list[dict[str, Any]]:
+        """What the server lists as its models, within that time. Raises ModelError, Timeout."""
+
+        async def listed() -> Any:
+            async with self.client(timeout_s) as client:
+                return await self.body(client.models.with_streaming_response.list, {})
+
+        body = within_time(timeout_s, listed, self.who)
+        found = body.get("data") if isinstance(body, dict) else None
+        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
     def failed(self, body: Mapping[str, Any], headers: Any = None) -> ModelError:
         """The `error` that a reply of status 200 holds in place of an answer, or beside half of one.
 

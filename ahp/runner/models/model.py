@@ -43,7 +43,8 @@ class Want:
     """What kind of reply is wanted. A model may ignore it: every reply is read and validated by the runner.
 
     `kind` is plan, action (a tool call, a control object or, without a `schema`, words) or words. `tools` may be
-    called. `schema` is the JSON schema of the whole reply as text, for models that can be held to one.
+    called; the runner's own `control` and `final_answer` are among them. `schema` is the JSON schema of the whole reply
+    as text, for models that can be held to one.
     """
 
     kind: Literal["plan", "action", "words"]
@@ -70,7 +71,8 @@ class Answer:
 
     `finish_reason` is `length` for a reply cut at `max_tokens`. Tokens read and written (None: not reported, the runner
     estimates) and the price in US dollars (None: not known, which ends a run with a budget of dollars) count against
-    the budgets.
+    the budgets. `native` says that the model could call the tools that were wanted as such: then it ends the run by
+    the tool `final_answer`, and words are asked for again once.
     """
 
     text: str
@@ -79,6 +81,7 @@ class Answer:
     input_tokens: int | None = None
     output_tokens: int | None = None
     usd: float | None = 0.0
+    native: bool = False
 
 
 class Model(Protocol):

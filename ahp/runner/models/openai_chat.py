@@ -8,6 +8,7 @@ from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.exchange import Exchange, Refused, arguments, count, price, texts, within_time
 from ahp.runner.models.model import Answer, FinishReason, ModelError, NativeCall, Want
 from ahp.runner.run.conversation import Message
+from ahp.system.errors import AhpError
 
 _FINISH: dict[str, FinishReason] = {
     "length": "length",
@@ -21,6 +22,11 @@ _FINISH: dict[str, FinishReason] = {
 _GARBLED_CALL = "malformed_function_call"  # of Gemini, in one form or another
 # The server broke off (OpenRouter, vLLM, DeepSeek, GLM): what there is of the reply is half of one.
 _BROKEN_OFF = ("error", "abort", "insufficient_system_resource", "network_error")
+
+
+# vLLM, OpenRouter, LM Studio, Groq, llama.cpp.
+_WINDOW = ("max_model_len", "context_length", "max_context_length", "context_window", "n_ctx", "n_ctx_train")
+_LISTING_TIME = 5.0  # s
 
 
 class _Form(NamedTuple):
@@ -56,9 +62,22 @@ class OpenAIModel:
 
         async def complete() -> Answer:
             async with self._exchange.client(timeout_s) as client:
-                return self._answer(await self._complete(client, messages, max_tokens, asked))
+                body = await self._complete(client, messages, max_tokens, asked)
+                return self._answer(body, self._form.native and bool(asked.tools))
 
         return within_time(timeout_s, complete, self._exchange.who)
+
+    def window(self) -> int | None:
+        """Tokens that the model reads and writes at most, as its server lists them; None where it does not."""
+        if self.endpoint.official:
+            return None
+        try:
+            items = self._exchange.models(_LISTING_TIME)
+        except AhpError:  # what is wrong with the server is told when the model is asked
+            return None
+        own = next((item for item in items if item.get("id") == self.name), {})
+        told = [count(place.get(name)) for place in (own, _map(own.get("meta"))) for name in _WINDOW]
+        return min((size for size in told if size is not None), default=None)
 
     async def _complete(self, client: Any, messages: list[Message], max_tokens: int, want: Want) -> Any:
         form, first = self._form, None
@@ -76,7 +95,7 @@ class OpenAIModel:
             self._form = form
             return body
 
-    def _answer(self, body: Any) -> Answer:
+    def _answer(self, body: Any, native: bool) -> Answer:
         choices = _map(body).get("choices")
         choice = _map(choices[0]) if isinstance(choices, list) and choices else {}
         message, ended = choice.get("message"), str(choice.get("finish_reason"))
@@ -100,13 +119,14 @@ class OpenAIModel:
             count(usage.get("prompt_tokens")),
             count(usage.get("completion_tokens")),
             self.endpoint.unpriced if cost is None else cost,
+            native,
         )
 
 
 def _request(name: str, messages: list[Message], max_tokens: int, want: Want, form: _Form) -> dict[str, Any]:
     limit = "max_completion_tokens" if form.new_limit else "max_tokens"
     request: dict[str, Any] = {"model": name, "messages": _told(messages, form.system), limit: max_tokens}
-    if form.native and want.kind == "action" and want.tools:
+    if form.native and want.tools:
         request["tools"] = [
             {
                 "type": "function",

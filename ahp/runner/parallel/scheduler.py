@@ -221,7 +221,7 @@ class ParallelSteps:
         def work() -> tuple[str | None, bool]:
             if left is not None and left.finished:
                 return None, False
-            return work_on(session, step.id, calls, talk)
+            return work_on(session, step, calls, talk)
 
         run = StepRun(step, session, events, checkout, base, descendants, work, looked)
         self._running[step.id] = run

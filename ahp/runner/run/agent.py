@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel
+
+from ahp.protocol.text import one_line
 from ahp.runner.config import AgentConfig
 from ahp.runner.context.retriever import Retriever
 from ahp.runner.gating.gated_tools import GatedTools
@@ -20,6 +23,7 @@ from ahp.runner.models.model import Model
 from ahp.runner.run import prompts
 from ahp.runner.run.direct import DirectWork
 from ahp.runner.run.events import VERSION, EventLog
+from ahp.runner.run.evidence import Given, VerificationNotes, changed_in, uncovered
 from ahp.runner.run.limits import Breaker
 from ahp.runner.run.planned import PlannedWork
 from ahp.runner.run.prompts import Frames
@@ -27,13 +31,14 @@ from ahp.runner.run.requests import Wants
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
 from ahp.runner.run.snapshot import changed_since
-from ahp.runner.run.state_machine import State, StateMachine, Stop
-from ahp.runner.run.verification_notes import VerificationNotes
+from ahp.runner.run.state_machine import NO_EVIDENCE, State, StateMachine, Stop
 from ahp.runner.tools.environment import AGENT, marked, tool_environment
 from ahp.runner.tools.tool import Tool, Toolbox
 from ahp.runner.verification.result import VerificationResult
 from ahp.runner.verification.verifier import NOT_ASKED, Verification, Verifier
+from ahp.runner.words.control_protocol import FinalAnswer
 from ahp.runner.words.plan import Plan
+from ahp.runner.words.replies import OWN_TOOLS
 from ahp.system import interrupt
 from ahp.system.descendants import MARK, Descendants
 from ahp.system.errors import AhpError
@@ -52,7 +57,9 @@ class AgentTurn:
     `answer` is for the person: the model's words, or what stopped the run and what to do. `stop_reason` is DONE or one
     of the reasons in docs/runner.md, `state` DONE or BLOCKED. `notes` are signals of the gate that came after the
     model's last turn. `tokens` are read and written together, `usd` US dollars. `overridable` are the ids of the
-    signals that ended the run and that a person could let pass.
+    signals that ended the run and that a person could let pass. `changed` are the files that hold something else than
+    when the run began (None: git cannot tell), `verified` what checks found green, `unverified` what nobody checked and
+    what the model is unsure of, a sentence each. `value` is the answer in the form that the caller gave.
     """
 
     answer: str
@@ -65,6 +72,10 @@ class AgentTurn:
     tokens: int = 0
     usd: float = 0.0
     overridable: list[str] = field(default_factory=list)
+    changed: list[str] | None = None
+    verified: list[str] = field(default_factory=list)
+    unverified: list[str] = field(default_factory=list)
+    value: BaseModel | None = None
 
     @property
     def ok(self) -> bool:
@@ -80,7 +91,8 @@ class Agent:
     them again when that is resumed; what one with `brief()` asks of agents is told the model. With `issue` the gates of
     issue-start and, as the settings say, issue-submit and issue-close are asked, and `move(issue, verb)` is called
     between pre and post to do it. `verifiers` are by verification policy, beside those of docs/verification.md.
-    `person` is asked where a refusal would end the run. Raises ValueError for two tools of one name.
+    `person` is asked where a refusal would end the run. `answer` is the form that the final answer has to have. Raises
+    ValueError for two tools of one name, or one that has a name of the runner's own.
     """
 
     def __init__(
@@ -96,12 +108,16 @@ class Agent:
         events: EventLog | None = None,
         verifiers: Mapping[str, Verifier] | None = None,
         person: Person | None = None,
+        answer: type[BaseModel] = FinalAnswer,
     ) -> None:
         self.model = model
+        self.answer = answer
         self.gate = gate
         self.config = config or AgentConfig()
         self.root = _root(gate, root)
         self.toolbox = Toolbox(tools, self.root)
+        if taken := OWN_TOOLS & self.toolbox.tools.keys():
+            raise ValueError(f"{', '.join(sorted(taken))}: the runner's own tools have these names; rename yours")
         self.issue = issue
         self.move = move
         self._keeps_events = events is not None
@@ -198,13 +214,18 @@ class _Run:
         frames = Frames(nonce)
         known = list(agent.toolbox.tools.values())
         system = prompts.system(known, frames, max_tokens=config.max_tokens, inject_schemas=config.inject_schemas)
-        wants = Wants(known)
+        if agent.answer is not FinalAnswer:
+            system = f"{system}\n\n{prompts.typed(agent.answer)}"
+        wants = Wants(known, agent.answer)
         room = config.retrieval_tokens
         room = room if config.context_tokens is None else min(room, config.context_tokens // 4)
         retriever = Retriever(agent.root, self._desk.may_read, tokens=room, issue=agent.issue, brief=self._desk.brief)
         self._session = Session(
-            agent.model, config, self._events, self._desk, tools, system, frames, wants, retriever, past
+            agent.model, config, self._events, self._desk, tools, system, frames, wants, retriever, past, agent.answer
         )
+        self._root, self._task_text = agent.root, ""
+        self._given: Given | None = None
+        self._insisted = False  # whether work was taken up again for an answer that nothing covers
         self._task = TaskGates(self._session)
         moved = past.moved if past else ()
         self._issue = IssueGates(self._session, agent.issue, agent.move, moved) if agent.issue is not None else None
@@ -212,11 +233,12 @@ class _Run:
         self._verification_notes = VerificationNotes()
         self._replans = Breaker(config.max_replans, past.replans if past else 0)
         self._parallel = self._beside(agent.root, config.jobs)
-        self._work: PlannedWork | DirectWork = DirectWork(self._session, self._states)
+        self._work: PlannedWork | DirectWork = DirectWork(self._session, self._states, self._doubt)
         if config.enable_planning:
             policies = self._verification.policies
             self._work = PlannedWork(
-                self._session, self._events, self._states, policies, self._replans, self._recover, self._parallel
+                *(self._session, self._events, self._states, policies),
+                *(self._replans, self._recover, self._doubt, self._parallel),
             )
 
     def _beside(self, root: str, jobs: int) -> "ParallelSteps | None":
@@ -245,9 +267,9 @@ class _Run:
     def _carry_out(self, task: str) -> AgentTurn:
         turn = AgentTurn("", "INTERRUPTED", self._states.state)
         try:
-            answer = self._through(task)
+            self._given = self._through(task)
             self._states.move(State.DONE, "answered")
-            turn = AgentTurn(answer, "DONE", self._states.state)
+            turn = AgentTurn(self._given.text, "DONE", self._states.state)
         except Stop as stop:
             self._states.move(State.BLOCKED, stop.reason)
             turn = AgentTurn(stop.advice, stop.reason, self._states.state, overridable=stop.overridable)
@@ -279,7 +301,8 @@ class _Run:
         self._over = True
         return turn
 
-    def _through(self, task: str) -> str:
+    def _through(self, task: str) -> Given:
+        self._task_text = task
         self._session.tools.look()
         self._task.begin()
         if self._issue is not None:
@@ -294,17 +317,41 @@ class _Run:
             problem = self._verify()
             reason = "VERIFICATION_FAILED"
             last = self._replans.spent >= self._replans.limit
+            answered = not self._session.config.enable_planning
+            if problem is None and answered:
+                problem, reason = self._uncovered(self._work.answer()), NO_EVIDENCE
             if problem is None:
-                answered = not self._session.config.enable_planning
                 problem, reason = self._task.complete(final=last, answered=answered), "GATE_BLOCKED"
             if problem is None:
                 # The answer first: an issue that is closed is not worked on any more.
                 answer = self._work.answer()
                 self._desk.next_call()  # a note that the model has answered past
-                problem = self._issue.finish(final=last) if self._issue is not None else None
+                problem, reason = self._uncovered(answer), NO_EVIDENCE
+                if problem is None and self._issue is not None:
+                    problem, reason = self._issue.finish(final=last), "GATE_BLOCKED"
                 if problem is None:
                     return answer
             self._recover(problem, reason)
+
+    def _doubt(self, given: Given) -> str | None:
+        """Why an answer is not covered by what the run has changed; None where it is."""
+        changed = changed_in(self._events.seen, self._root)
+        tools = self._session.tools
+        wrote = tools.wrote() if changed is None else bool(changed)
+        expects = self._work.expects_writes
+        if not expects and self._work.plan is not None and all(step.tools_expected for step in self._work.plan.steps):
+            return uncovered(given, "?", changed, self._root, wrote=wrote, may_write=tools.may_write, expects=False)
+        may_write = tools.may_write
+        return uncovered(given, self._task_text, changed, self._root, wrote=wrote, may_write=may_write, expects=expects)
+
+    def _uncovered(self, given: Given) -> str | None:
+        """As `_doubt`, where work may be taken up again for it: once, and never without a plan. Raises Stop."""
+        problem = self._doubt(given)
+        if problem is not None and (self._insisted or not self._session.config.enable_planning):
+            said = f"\nThe model's answer was: {given.text}"
+            raise Stop(NO_EVIDENCE, f"{problem}, and the model says that the task is done.{said}")
+        self._insisted = problem is not None
+        return problem
 
     def _recover(self, problem: str, stop_reason: str) -> None:
         """Goes back to work on what went wrong, at the price of one replan. Raises Stop with `stop_reason`."""
@@ -327,7 +374,7 @@ class _Run:
             tools = self._session.tools
             tools.look()
             before = tools.seen
-            found = self._verification.run(policy, seconds, wrote=tools.wrote, since=tools.base)
+            found = self._verification.run(policy, seconds, wrote=self._wrote, since=tools.base)
             if found == NOT_ASKED and policy != policies[-1]:
                 continue
             tools.look()
@@ -339,16 +386,30 @@ class _Run:
                 break
         return None
 
+    def _wrote(self) -> bool:
+        return self._session.tools.wrote() or self._work.expects_writes
+
     def _with_figures(self, turn: AgentTurn) -> AgentTurn:
         budget = self._session.budget
+        changed = changed_in(self._events.seen, self._root)
+        result, noted = self._verification.result, self._verification_notes
+        unverified = list(noted.notes)
+        if changed and not noted.verified and not unverified:
+            unverified.append("What changed was not verified: no check was asked for.")
+        if self._given is not None and self._given.unsure:
+            unverified.append(f"The model is unsure: {one_line(self._given.unsure, 500)}")
         return replace(
             turn,
             plan=self._work.plan,
-            verification=self._verification.result,
+            verification=result,
+            changed=changed,
+            verified=noted.verified,
+            unverified=unverified,
+            value=self._given.value if self._given is not None else None,
             notes=[
                 *self._desk.take_notes(),
                 *(self._parallel.notes if self._parallel is not None else ()),
-                *self._verification_notes.notes,
+                *noted.notes,
                 *self._changed_meanwhile(),
                 *([_REMOVED] if self._events.removed else []),
             ],

@@ -1,6 +1,9 @@
 """Work without a plan: tool calls until the model answers in words (the ReAct loop of seed 001)."""
 
+from collections.abc import Callable
+
 from ahp.runner.run import prompts
+from ahp.runner.run.evidence import Given
 from ahp.runner.run.final_answer import final_answer
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
@@ -12,11 +15,13 @@ class DirectWork:
 
     plan = None
     policy = None
+    expects_writes = False
 
-    def __init__(self, session: Session, states: StateMachine) -> None:
+    def __init__(self, session: Session, states: StateMachine, doubt: Callable[[Given], str | None]) -> None:
         self._session = session
         self._states = states
-        self._answer = ""
+        self._doubt = doubt
+        self._answer = Given("")
         self._answered = False
 
     def begin(self, task: str) -> None:
@@ -42,13 +47,13 @@ class DirectWork:
         if self._answered:
             self._answered = False
             return
-        self._answer = final_answer(self._session, "react", "the task", self._session.act)
+        self._answer = final_answer(self._session, "react", "the task", self._session.act, self._doubt)
 
     def mend(self, problem: str) -> None:
         """Takes note of what has to be put right."""
         self._session.say(prompts.mend(problem, self._session.frames))
         self._states.move(State.EXECUTING, "mending")
 
-    def answer(self) -> str:
+    def answer(self) -> Given:
         """The final answer."""
         return self._answer

@@ -1,6 +1,7 @@
 """Circuit breakers (seed 003 §4, seed 004 §3.2): how often, how long, how much, and what happens then."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,8 @@ class Breaker:
         self.spent += 1
         return True
 
+
+_SHORT = 3_000  # tokens that every model reads
 
 # Steps that run beside each other count in the same places.
 _counting = threading.Lock()
@@ -58,12 +61,14 @@ class Repeats:
 class Room:
     """How long the messages of a request may be, in estimated tokens: `limit` as set, and what the model has shown.
 
-    Between the longest that it took and the shortest that it refused the middle is tried, so that not every request is
-    refused once before it is shortened.
+    Without a limit `window` is asked for one, once, when messages get long: most runs never need to know. Between the
+    longest that it took and the shortest that it refused the middle is tried, so that not every request is refused once
+    before it is shortened.
     """
 
-    def __init__(self, limit: int | None) -> None:
+    def __init__(self, limit: int | None, window: Callable[[], int | None] = lambda: None) -> None:
         self.limit = limit
+        self._window: Callable[[], int | None] | None = window
         self._took = 0
         self._refused: int | None = None
 
@@ -73,6 +78,13 @@ class Room:
         shown = None if self._refused is None else (min(self._took, self._refused) + self._refused) // 2
         known = [limit for limit in (self.limit, shown) if limit is not None]
         return min(known) if known else None
+
+    def needs(self, tokens: int) -> int | None:
+        """What to send at most of messages of that length; None without any limit."""
+        if self.limit is None and self._window is not None and tokens > _SHORT:
+            window, self._window = self._window, None
+            self.limit = window()
+        return self.tokens
 
     def took(self, tokens: int) -> None:
         """The model has answered a request of that length."""

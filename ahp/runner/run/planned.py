@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from ahp.facts.policy import AGENT_FILE
 from ahp.runner.run import prompts
 from ahp.runner.run.events import EventLog
-from ahp.runner.run.final_answer import final_answer
+from ahp.runner.run.evidence import Given, writers
+from ahp.runner.run.final_answer import final_answer, told
 from ahp.runner.run.limits import Breaker
 from ahp.runner.run.prompts import findings
 from ahp.runner.run.restored_run import RestoredRun
@@ -14,7 +15,7 @@ from ahp.runner.run.session import Session, work_on
 from ahp.runner.run.state_machine import State, StateMachine, Stop
 from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, block_unreachable, cut, names, ready_steps
 from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
-from ahp.runner.words.replies import Act
+from ahp.runner.words.replies import Act, Final, Reply, Words
 
 if TYPE_CHECKING:
     from ahp.runner.parallel.scheduler import ParallelSteps
@@ -36,6 +37,7 @@ class PlannedWork:
         policies: Iterable[str],
         replans: Breaker,
         recover: Callable[[str, str], None],
+        doubt: Callable[[Given], str | None],
         parallel: "ParallelSteps | None" = None,
     ) -> None:
         self.plan: Plan | None = None
@@ -45,18 +47,25 @@ class PlannedWork:
         self._policies = tuple(policies)
         self._replans = replans
         self._recover = recover
+        self._doubt = doubt
         self._parallel = parallel
         self._problem: str | None = None  # of steps that failed while others still have to be brought to their end
         self._left_out: list[str] = []
         self._calls_made: dict[str, int] = {}
         self._task = ""
         self._open_step: str | None = None
-        self._answer: str | None = None
+        self._answer: Given | None = None
 
     @property
     def policy(self) -> str | None:
         """How the plan wants its result verified."""
         return self.plan.verification_policy if self.plan else None
+
+    @property
+    def expects_writes(self) -> bool:
+        """Whether a finished step was to write a file, by its plan."""
+        done = [step for step in self.plan.steps if step.status is StepStatus.DONE] if self.plan else []
+        return any(writers(self._session.tools.named(step.tools_expected)) for step in done)
 
     def begin(self, task: str) -> None:
         """Takes the task and plans it. Raises Stop with PLAN_INVALID."""
@@ -78,7 +87,9 @@ class PlannedWork:
         self._task, self._open_step, self._answer = task, past.open_step, past.answered
         self.plan, self._left_out, self._calls_made = past.plan, past.left_out, dict(past.step_calls)
         self._session.remind(past.broken_off(self._session.frames, past.changed or ()))
-        if self.plan is None:
+        if self.plan is None and self._answer is not None:
+            self._states.move(State.EXECUTING, "resumed")
+        elif self.plan is None:
             self.begin(task)
         elif past.recovering is not None:
             self.mend(past.recovering)
@@ -92,18 +103,17 @@ class PlannedWork:
 
     def mend(self, problem: str) -> None:
         """Plans anew; finished steps stay. Raises Stop with PLAN_INVALID."""
-        assert self.plan is not None
         self._answer = None
         self._states.move(State.PLANNING, "replan")
         limit, frames = self._session.config.max_plan_steps, self._session.frames
-        head = prompts.replanning(self._task, self.plan, problem, frames, steps=limit, policies=self._policies)
+        plan = self.plan or Plan.model_construct(steps=[])
+        head = prompts.replanning(self._task, plan, problem, frames, steps=limit, policies=self._policies)
         self._session.begin("planning", head, about=[problem, self._task])
-        self._make_plan([step for step in self.plan.steps if step.status is StepStatus.DONE])
+        self._make_plan([step for step in plan.steps if step.status is StepStatus.DONE])
 
     def do(self) -> None:
         """Carries out every step. Raises Stop with MAX_REPLANS or DEADLOCK when that cannot be."""
-        while True:
-            assert self.plan is not None
+        while self.plan is not None:
             for step in block_unreachable(self.plan):
                 self._session.events("plan_step_blocked", step_id=step.id, dependencies=step.dependencies)
             ready = ready_steps(self.plan)
@@ -120,7 +130,7 @@ class PlannedWork:
                 self._recover(problem, "MAX_REPLANS")
         self._all_done()
 
-    def answer(self) -> str:
+    def answer(self) -> Given:
         """The final answer, in words for a person; one that was given stands. Raises Stop with MAX_ITER."""
         if self._answer is not None:
             return self._answer
@@ -128,7 +138,7 @@ class PlannedWork:
         found = findings(self._session.events.seen)
         head = prompts.answer(self._task, self.plan, self._left_out, found)
         self._session.begin("answer", head, prompts.known(self.plan, None, found, self._session.frames))
-        self._answer = final_answer(self._session, "answer", "the final answer", self._respond)
+        self._answer = final_answer(self._session, "answer", "the final answer", self._respond, self._doubt)
         return self._answer
 
     def _respond(self, reply: Act) -> str:
@@ -150,24 +160,40 @@ class PlannedWork:
             if self._session.silent:
                 self._session.say(prompts.cut(self._session.config.max_tokens, silent=True))
                 continue
+            read_as: list[str] = []
             try:
                 if self._session.cut:
                     raise PlanError([prompts.cut(self._session.config.max_tokens)])
-                plan = parse_plan_from_text(text, policies=self._policies, finished=finished)
+                plan = parse_plan_from_text(text, policies=self._policies, finished=finished, told=read_as)
                 break
             except PlanError as error:
+                if error.no_plan and self._answered(reply, finished, again=attempt == _ATTEMPTS):
+                    return
                 if attempt == _ATTEMPTS:
                     said = "; ".join(error.problems)
                     if self._session.cut:
                         said = f"it was cut at {self._session.config.max_tokens} tokens (max_tokens in {AGENT_FILE})"
                     raise Stop("PLAN_INVALID", f"the model wrote no plan that can be carried out: {said}") from error
                 self._session.events("planning_retry", problems=error.problems)
-                self._session.say(prompts.planning_again(error.problems))
+                self._session.say(prompts.planning_again(error.problems, answer=error.no_plan))
                 attempt += 1
         plan, self._left_out = cut(plan, limit)
         self.plan = plan.model_copy(update={"steps": [*finished, *plan.steps]})
-        self._session.events("plan_generated", plan=self.plan.model_dump(mode="json"), left_out=self._left_out)
+        self._session.events(
+            "plan_generated", plan=self.plan.model_dump(mode="json"), left_out=self._left_out, told=read_as
+        )
         self._states.move(State.EXECUTING, f"{len(plan.steps)} steps")
+
+    def _answered(self, reply: Reply, finished: list[PlanStep], *, again: bool) -> bool:
+        """Whether a reply that is no plan answers a task that needs none: typed, or in words that come `again`."""
+        if finished or self._session.cut or not isinstance(reply, Final | Words):
+            return False
+        given = self._session.given(reply)
+        if not isinstance(given, Given) or (isinstance(reply, Words) and (reply.cut_out or not again)):
+            return False
+        self.plan, self._answer = None, told(self._session, given)
+        self._states.move(State.EXECUTING, "answered without a plan")
+        return True
 
     def _carry_out(self, step: PlanStep) -> tuple[str | None, bool]:
         """(why the step is not done or None, whether the model asked for another plan). Raises Stop."""
@@ -194,7 +220,7 @@ class PlannedWork:
                 self._session.begin("step", *self._opening(step, beside=False))
             self._open_step = None
 
-        return work_on(self._session, step.id, self._calls_made.pop(step.id, 0), begin)
+        return work_on(self._session, step, self._calls_made.pop(step.id, 0), begin)
 
     def _opening(self, step: PlanStep, *, beside: bool = True) -> tuple[str, list[str], list[str]]:
         """(the head of a step's conversation, what is known for it, what it is about)."""
@@ -206,8 +232,7 @@ class PlannedWork:
         return head, known, [step.description, self._task]
 
     def _all_done(self) -> None:
-        assert self.plan is not None
-        if self.plan.done:
+        if self.plan is None or self.plan.done:
             return
         failed = [step for step in self.plan.steps if step.status is StepStatus.FAILED]
         blocked = [step for step in self.plan.steps if step.status is StepStatus.BLOCKED]

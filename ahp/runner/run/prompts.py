@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pydantic import BaseModel
+
 from ahp.protocol.text import one_line
 from ahp.runner.context.retriever import Passage
 from ahp.runner.run.events import Event
@@ -46,11 +48,20 @@ LOST_CALL = (
     "Your reply ends for a tool call, and none could be read. Send the call as one JSON object, or reply in plain "
     "words without one."
 )
-SIGNAL_IN_ANSWER = (
-    "Your answer has a control signal in it, and the person would read it. Answer again without it; if it is what the "
-    "answer is about, send the same again."
+PROTOCOL_IN_ANSWER = (
+    "Your answer has an action in it that nobody takes here, and the person is not shown it. Answer again in "
+    "plain words, without it. If it is what the answer is about, write words behind it on its line."
 )
-FINISH = "All steps are done. Now answer the task for the person who gave it, in plain words. Use no tool."
+CALL_FINAL = (
+    "Your reply calls no tool. If the task is done, call final_answer with the answer; if it is not, go on with your "
+    "tools."
+)
+CLAIM = (
+    "If the task asks for a change, make it with a tool call, if you still can, and then say what you changed. If it "
+    'asks for none, say so: {"tool": "final_answer", "args": {"text": "the answer", "changed": null}}'
+)
+DO_OR_REPLAN = "Do it now. If there is nothing to write, ask for another plan and say why."
+FINISH = "All steps are done. Now answer the task for the person who gave it, in plain words. Use no other tool."
 BESIDE = (
     "Other steps run beside this one, each in a checkout of its own. The files that you change are merged when the "
     "step is finished; do not commit them, and leave alone what other steps are about."
@@ -139,6 +150,12 @@ def system(tools: Iterable[Tool], frames: Frames, *, max_tokens: int, inject_sch
     )
 
 
+def typed(answer: type[BaseModel]) -> str:
+    """How a final answer is given that has a form of the caller's."""
+    schema = json.dumps(answer.model_json_schema(), ensure_ascii=False)
+    return f'The answer of this task has a form: {{"tool": "final_answer", "args": {{…}}}}, where args are of {schema}'
+
+
 def planning(task: str, *, steps: int, policies: Iterable[str]) -> str:
     """The task with the wish for a plan in one message: a message of its own would break the order of roles."""
     return f"{direct(task)}\n\n{_planning(steps, policies)}"
@@ -149,10 +166,12 @@ def direct(task: str) -> str:
     return f"Task:\n{task}"
 
 
-def planning_again(problems: list[str]) -> str:
-    """What was wrong with a plan."""
+def planning_again(problems: list[str], *, answer: bool = False) -> str:
+    """What was wrong with a plan; `answer`: with words, which may be the answer of a task that needs none."""
     said = "\n".join(f"- {one_line(problem, _DESCRIPTION)}" for problem in problems)
-    return f"That plan cannot be carried out:\n{said}\nReply with the whole plan again, mended, and nothing else."
+    without = "\nIf the task needs no tool and changes nothing, send its answer in plain words again." if answer else ""
+    whole = "Reply with the whole plan again, mended, and nothing else."
+    return f"That plan cannot be carried out:\n{said}\n{whole}{without}"
 
 
 def replanning(task: str, plan: Plan, problem: str, frames: Frames, *, steps: int, policies: Iterable[str]) -> str:

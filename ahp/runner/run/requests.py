@@ -1,18 +1,32 @@
 """The requests of a run to its model: in the form that a scene wants, within time and budgets, counted."""
 
+import json
+import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, get_args
+
+from pydantic import BaseModel
 
 from ahp.facts.policy import AGENT_FILE
 from ahp.protocol.text import one_line
 from ahp.runner.config import AgentConfig
-from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError, ToolDefinition, Want
-from ahp.runner.models.reply_text import fault_of, with_calls, without_half_a_call
+from ahp.runner.models.model import (
+    Answer,
+    ContextOverflow,
+    FinishReason,
+    Model,
+    ModelError,
+    NativeCall,
+    ToolDefinition,
+    Want,
+)
 from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimmed, estimate
 from ahp.runner.run.events import AnyLog
 from ahp.runner.run.limits import Breaker, Budget, Usage
 from ahp.runner.run.state_machine import Stop
 from ahp.runner.tools.tool import Tool
+from ahp.runner.words.control_protocol import CONTROL_TOOL, FINAL_TOOL, ControlEnvelope, FinalAnswer
 from ahp.runner.words.excerpt import failure
 from ahp.runner.words.plan import ID_LENGTH
 from ahp.system import interrupt
@@ -29,25 +43,36 @@ _OVER_BUDGET = {
 _NO_PRICE = f"budget_usd cannot be kept: take it out of {AGENT_FILE}, and set budget_tokens there"
 
 
-_WORDS = Want("words")
 _TEXT = {"type": "string"}
+_CONTROL = ToolDefinition(
+    CONTROL_TOOL,
+    "Ends this step of the plan, or asks for another plan. Nothing else ends a step.",
+    ControlEnvelope.model_json_schema(),
+)
+_ENDS = "Ends the run with its answer, once all is done. Call it alone."
 
 
 class Wants:
-    """The wants of one run by scene: planning, step, react; every other scene wants words."""
+    """The wants of one run by scene: planning, step, react, answer; every other scene wants words.
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    `answer` is what a final answer has to be.
+    """
+
+    def __init__(self, tools: Iterable[Tool], answer: type[BaseModel] = FinalAnswer) -> None:
         definitions = tuple(definition(tool) for tool in tools)
+        final = ToolDefinition(FINAL_TOOL, _ENDS, answer.model_json_schema())
+        typed = None if answer is FinalAnswer else _object(tool={"const": FINAL_TOOL}, args=_inlined(final.parameters))
         self._by_scene = {
             "planning": Want("plan", schema=_PLAN),
-            "step": Want("action", definitions, _step(definitions)),
-            # Without a schema: the final answer of a task without plan is words.
-            "react": Want("action", definitions),
+            "step": Want("action", (*definitions, _CONTROL), _step(definitions)),
+            # Without a schema: a model that has no tools of its own may answer a task without plan in words.
+            "react": Want("action", (*definitions, final)),
+            "answer": Want("words", (final,), typed),
         }
 
     def of(self, scene: str) -> Want:
         """What is wanted in a scene."""
-        return self._by_scene.get(scene, _WORDS)
+        return self._by_scene.get(scene, Want("words"))
 
 
 def definition(tool: Tool) -> ToolDefinition:
@@ -128,7 +153,7 @@ class Requests:
         over = self._budget.exhausted()
         if over:
             raise Stop(over, f"the run ends here: {_OVER_BUDGET[over]}. Raise it in {AGENT_FILE} to go on.")
-        room = self.usage.room.tokens
+        room = self.usage.room.needs(estimate(talk.messages))
         limit = self.usage.room.limit
         self._trimmed(talk.fit(room), "context_tokens" if room == limit else "what the model took before")
         answer = self._answer(scene, talk)
@@ -210,7 +235,7 @@ class Requests:
         fault = fault_of(answer)
         if fault is not None:
             raise Stop("MODEL_ERROR", f"the model {self._model.name} {fault}")
-        answer = without_half_a_call(answer)
+        answer = _without_half_a_call(answer)
         if answer.finish_reason == "content_filter":
             self._count(answer, talk)
             said = f": {one_line(answer.text, 300)}" if answer.text.strip() else ""
@@ -237,3 +262,55 @@ class Requests:
     def _trimmed(self, trimmed: Trimmed, why: str) -> None:
         if trimmed != Trimmed():
             self._events("trimmed", pairs=trimmed.pairs, cuts=list(trimmed.cuts), why=why)
+
+
+def with_calls(text: str, calls: Iterable[NativeCall]) -> str:
+    """The text, and each call as the object that the prompts ask for; several with the ids that their results get."""
+    listed = list(calls)
+    several = len(listed) > 1
+    lines = [
+        json.dumps(
+            {**({"id": call.id} if several and call.id else {}), "tool": call.tool, "args": call.args},
+            ensure_ascii=False,
+            default=str,
+        )
+        for call in listed
+    ]
+    return "\n\n".join([text, *lines] if text.strip() else lines) if lines else text
+
+
+def _without_half_a_call(answer: Answer) -> Answer:
+    """The answer; where it was cut, the arguments of its last call as a text that does not end.
+
+    Interfaces that give arguments as an object (Anthropic's) give what there was of them: a call that lacks some of
+    its arguments, or the end of one.
+    """
+    if answer.finish_reason != "length" or not answer.calls or isinstance(answer.calls[-1].args, str):
+        return answer
+    *whole, last = answer.calls
+    begun = json.dumps(last.args, ensure_ascii=False, default=str)[:-1]
+    return replace(answer, calls=(*whole, replace(last, args=begun)))
+
+
+def fault_of(answer: object) -> str | None:
+    """What is wrong with what a model returned as its Answer; None when it is one."""
+    if not isinstance(answer, Answer) or not isinstance(answer.text, str):
+        return "returned no Answer with text"
+    if not isinstance(answer.calls, tuple | list) or not all(
+        isinstance(call, NativeCall)
+        and isinstance(call.tool, str)
+        and isinstance(call.args, Mapping | str)
+        and isinstance(call.id, str)
+        for call in answer.calls
+    ):
+        return "returned calls that are no NativeCall of a name and arguments"
+    try:
+        with_calls("", answer.calls)
+    except (ValueError, RecursionError):
+        return "returned a call whose arguments hold themselves"
+    if answer.finish_reason not in get_args(FinishReason):
+        return f"returned the finish reason {answer.finish_reason!r}; one of {', '.join(get_args(FinishReason))}"
+    counts = [answer.input_tokens or 0, answer.output_tokens or 0, answer.usd or 0]
+    if not all(isinstance(count, int | float) and 0 <= count < math.inf for count in counts):
+        return "reports tokens or a price that are no numbers"
+    return None

@@ -9,6 +9,7 @@ from ahp.protocol.text import one_line
 from ahp.runner.gating.gates import count_blocks, forget_blocks
 from ahp.runner.run.cursor import Cursor
 from ahp.runner.run.events import KINDS, VERSION, Event, Kind
+from ahp.runner.run.evidence import Given
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.snapshot import Snapshot
 from ahp.runner.verification.work_tree import WorkTreeMark
@@ -71,7 +72,7 @@ class RestoredRun(Cursor):
         self.left_out: list[str] = []
         self.problem = ""
         self.recovering: str | None = None
-        self.answered: str | None = None
+        self.answered: Given | None = None
         self.beside: dict[str, BesideStep] = {}
         self.folders: set[str] = set()
         self.redone: dict[str, Event] = {}
@@ -150,7 +151,9 @@ class RestoredRun(Cursor):
                 self.tokens += int(event["input_tokens"]) + int(event["output_tokens"])
                 self.usd += float(event["usd"])
             case "answered":
-                self.answered = str(event["text"])
+                self.answered = Given(
+                    str(event["text"]), bool(event.get("typed")), event.get("changed", ()), str(event.get("unsure", ""))
+                )
             case "plan_generated":
                 self.plan, self.left_out = Plan.model_validate(event["plan"]), list(event["left_out"])
                 self.iterations, self.step_calls, self.redone = {}, {}, {}

@@ -1,29 +1,34 @@
 """One run's talk with the model: what it is told, how its replies are read, and every action they ask for."""
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+
+from pydantic import BaseModel, ValidationError
 
 from ahp.facts.policy import AGENT_FILE
 from ahp.runner.config import AgentConfig
 from ahp.runner.context.retriever import Retriever, tokens
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.signal_desk import SignalDesk
-from ahp.runner.models.model import Model
-from ahp.runner.models.reply_text import as_text
+from ahp.runner.models.model import Answer, Model
 from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation
 from ahp.runner.run.cursor import Cursor
 from ahp.runner.run.events import AnyLog
+from ahp.runner.run.evidence import Given, owed
 from ahp.runner.run.limits import Breaker, Budget, Room, Usage
 from ahp.runner.run.prompts import Frames
-from ahp.runner.run.requests import Requests, Wants
+from ahp.runner.run.requests import Requests, Wants, with_calls
 from ahp.runner.run.restored_run import RestoredRun
-from ahp.runner.run.state_machine import Stop
-from ahp.runner.words import chat_template
-from ahp.runner.words.actions import Malformed, Respond
-from ahp.runner.words.excerpt import excerpt
-from ahp.runner.words.replies import Act, Protocol, Reply, Words, read_reply
+from ahp.runner.run.state_machine import NO_EVIDENCE, Stop
+from ahp.runner.validation import sentences
+from ahp.runner.words import actions, markup
+from ahp.runner.words.actions import Malformed, Respond, ToolCall
+from ahp.runner.words.control_protocol import FinalAnswer
+from ahp.runner.words.excerpt import excerpt, failure
+from ahp.runner.words.plan import PlanStep
+from ahp.runner.words.replies import OWN_TOOLS, Act, Final, Protocol, Reply, Words, read_reply
 
 _ANSWERS = ("answer", "react")
 _CALLS = ("step", "react")
@@ -46,8 +51,10 @@ class Session:
         wants: Wants,
         retriever: Retriever,
         past: RestoredRun | None = None,
+        answer: type[BaseModel] = FinalAnswer,
     ) -> None:
         self.config = config
+        self._form = answer
         self.events = events
         self.desk = desk
         self.tools = tools
@@ -56,12 +63,13 @@ class Session:
         self.silent = False  # and before it had said anything
         self._silences = 0  # in a row
         self._cuts = 0  # in a row
-        self._native = False  # whether the last reply's calls came beside its text
+        self._native = False  # whether the model could call its tools as such
+        self._calls: list[ToolCall | Malformed] = []  # of the last reply, beside its text
         self._lost_calls = 0  # replies in a row that ended for a call which is not there
         self._retriever = retriever
         # Here the clock of the budget starts.
         budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
-        self.usage = Usage(budget, Room(config.context_tokens))
+        self.usage = Usage(budget, Room(config.context_tokens, lambda: _window(model, config.max_tokens)))
         self._requests = Requests(model, config, events, wants, self.usage)
         self._system = system
         self._conversation: Conversation | None = None
@@ -183,12 +191,13 @@ class Session:
     def ask(self, scene: str) -> str:
         """The model's reply to the conversation. Raises Stop when a budget is used up or the model fails."""
         answer = self._requests.answer(scene, self._talk)
-        text = as_text(answer)
-        self._native = bool(answer.calls)
+        text = with_calls(markup.spoken(answer.text), answer.calls)
+        self._native = answer.native or bool(answer.calls)
+        self._calls = list(self._beside(answer))
         self._lost_calls = self._lost_calls + 1 if answer.finish_reason == "tool_calls" and not answer.calls else 0
         self.cut = answer.finish_reason == "length"
         self._cuts = self._cuts + 1 if self.cut else 0
-        self.silent = self.cut and (not text.strip() or chat_template.only_thoughts(text))
+        self.silent = self.cut and not answer.calls and (not text.strip() or markup.only_thoughts(text))
         self._silences = self._silences + 1 if self.silent else 0
         # What was cut is written anew: the whole of it would only take the place of what is needed.
         self._talk.answer(excerpt(text, _CUT_SHOWN) if self.cut else text)
@@ -200,21 +209,68 @@ class Session:
             )
         return text
 
+    def _beside(self, answer: Answer) -> Iterator[ToolCall | Malformed]:
+        """The calls that came beside the text, each once."""
+        once = {(repr((call.tool, call.args)), call.id or at): call for at, call in enumerate(answer.calls)}
+        for call in once.values():
+            given = {"tool": call.tool, "args": call.args, "id": call.id}
+            for one in actions.in_value(given, {*self.tools.names, *OWN_TOOLS}):
+                if not isinstance(one, Respond):
+                    yield one
+
     def read(self, text: str, scene: str) -> Reply:
         """What a reply to `scene` does."""
-        reply = read_reply(text, self.tools.names, scene, tuple if self._native else self._outside)
-        if self.cut and not isinstance(reply, Act):
+        reply = read_reply(text, self.tools.names, scene, self._outside, self._calls)
+        if self.cut and not isinstance(reply, Act | Final):
             # Asked for less, it writes as much again: that is what it has to say.
             if isinstance(reply, Words) and self._cuts > 1 and scene in _ANSWERS:
                 return Words(f"{reply.text}\n\n{prompts.cut_answer(self.config.max_tokens)}")
             reply = Malformed(prompts.cut(self.config.max_tokens, silent=self.silent))
-        if isinstance(reply, Act):
+        if isinstance(reply, Act | Final):
             self._lost_calls = 0
         elif self._lost_calls and scene in _CALLS and self._lost_call(reply):
             reply = Malformed(prompts.LOST_CALL)
         if isinstance(reply, Malformed):
             self.events("malformed_reply", problem=reply.problem)
         return reply
+
+    def given(self, reply: Final | Words) -> Given | Malformed:
+        """The answer that a reply is; what is wrong with it as the run's typed answer."""
+        if isinstance(reply, Words):
+            return Given(reply.text) if self._form is FinalAnswer else self._wrong(self.no_answer)
+        try:
+            value = self._form.model_validate(reply.args)
+        except ValidationError as error:
+            return self._wrong(f"final_answer: {'; '.join(sentences(error))}. {self.no_answer}")
+        except Exception as error:  # noqa: BLE001  # a validator of the caller's is outside code
+            return self._wrong(f"final_answer: {failure(error)}. {self.no_answer}")
+        if not isinstance(value, FinalAnswer):
+            changed = getattr(value, "changed", None)
+            claim = [str(path) for path in changed] if isinstance(changed, list | tuple) else None
+            return Given(value.model_dump_json(), typed=True, changed=claim, value=value)
+        if isinstance(read_reply(value.text), Protocol):
+            return self._wrong(prompts.PLAIN_WORDS)
+        return Given(value.text, typed=True, changed=value.changed, unsure=value.unsure)
+
+    def ask_again(self, reply: Reply) -> str | None:
+        """What a model is told that has answered, but not as it could have; None where that is the answer."""
+        if not isinstance(reply, Words):
+            return None
+        return prompts.PROTOCOL_IN_ANSWER if reply.cut_out else prompts.CALL_FINAL if self._native else None
+
+    @property
+    def no_answer(self) -> str:
+        """What a model is told whose reply is no answer."""
+        return prompts.PLAIN_WORDS if self._form is FinalAnswer else prompts.typed(self._form)
+
+    def _wrong(self, problem: str) -> Malformed:
+        self.events("malformed_reply", problem=problem)
+        return Malformed(problem)
+
+    def owed(self, step: PlanStep) -> str | None:
+        """What a step that is said to be done has not done of what its plan expects; None for nothing."""
+        expected = self.tools.named(step.tools_expected)
+        return owed(self.events.seen, step.id, expected, by_git=self.tools.by_git) if expected else None
 
     def _lost_call(self, reply: Reply) -> bool:
         """Whether a reply ended for a call that is not there; words may come again: some servers say so of each."""
@@ -255,27 +311,43 @@ class Session:
         self._requests.close()
 
 
-def work_on(session: Session, step_id: str, calls_made: int, begin: Callable[[], object]) -> tuple[str | None, bool]:
+def _window(model: Model, max_tokens: int) -> int | None:
+    """What the window of a model leaves for messages; None where it does not tell."""
+    size = model.window() if hasattr(model, "window") else None
+    return size - max_tokens if isinstance(size, int) and size > max_tokens else None
+
+
+def work_on(session: Session, step: PlanStep, calls_made: int, begin: Callable[[], object]) -> tuple[str | None, bool]:
     """(why the step is not done or None, whether the model asked for another plan). Raises Stop.
 
-    `calls_made` tools were called for it before; `begin` opens its conversation, or goes on with it.
+    `calls_made` tools were called for it before; `begin` opens its conversation, or goes on with it. A step that is
+    said to be done and has not written what its plan expects is asked for once more, then the run is blocked.
     """
     calls = Breaker(session.config.max_step_tool_calls, calls_made)
-    ask = session.loop("step", f"step {step_id}")
+    ask = session.loop("step", f"step {step.id}")
     begin()
+    asked_again = False
     while True:
         reply = session.read(ask(), "step")
         if isinstance(reply, Act) and reply.control is not None:
             session.desk.answer(list(reply.responses))
             signal = reply.control
+            problem = session.owed(step) if signal.control == "step_done" else None
+            if problem is not None and asked_again:
+                raise Stop(NO_EVIDENCE, f"{problem}: it is not done. Read the events of this run, then resume it.")
+            if problem is not None:
+                asked_again = True
+                session.events("malformed_reply", problem=problem)
+                session.say(f"{problem}: it is not done. {prompts.DO_OR_REPLAN}\n{prompts.CONTROL}")
+                continue
             session.events(
-                "control_signal", control=signal.control, step_id=step_id, reason=signal.reason, via=signal.via
+                "control_signal", control=signal.control, step_id=step.id, reason=signal.reason, via=signal.via
             )
             asked = signal.control == "replan"
-            return (f"step {step_id} asks for it: {signal.reason or 'no reason given'}" if asked else None), asked
+            return (f"step {step.id} asks for it: {signal.reason or 'no reason given'}" if asked else None), asked
         if isinstance(reply, Act):
             if not all(calls.spend() for _ in reply.calls):
-                return f"step {step_id} needed more than {calls.limit} tool calls (max_step_tool_calls)", False
+                return f"step {step.id} needed more than {calls.limit} tool calls (max_step_tool_calls)", False
             session.say(session.act(reply))
         elif isinstance(reply, Malformed):
             session.say(f"{reply.problem}\n{prompts.CONTROL}")

@@ -5,6 +5,8 @@ from enum import StrEnum
 
 from ahp.system.errors import AhpError
 
+NO_EVIDENCE = "NO_EVIDENCE"  # the stop reason of a run whose claim nothing covers
+
 
 class State(StrEnum):
     """What a run is doing. DONE and BLOCKED are its ends."""

@@ -1,15 +1,16 @@
 """The tool that runs shell commands, and the one that shows something to the person."""
 
 import os
+import shlex
 from collections.abc import Callable
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from ahp.runner.tools import project_files
 from ahp.runner.tools.file_tools import root_of
 from ahp.runner.tools.tool import FunctionTool, ToolContext, left_running
-from ahp.runner.words.guard import is_protocol_content
+from ahp.runner.words.replies import is_protocol_content
 from ahp.system import process
 from ahp.system.descendants import end_group
 from ahp.system.errors import AhpError, OutputLimit, Timeout
@@ -32,6 +33,14 @@ class CommandArgs(BaseModel):
         description="folder in the project",
     )
     leads_to: SkipJsonSchema[str] = ""
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _words(cls, given: object) -> object:
+        """`["bash", "-lc", "make"]` is `make`."""
+        if not isinstance(given, list) or not all(isinstance(word, str) for word in given):
+            return given
+        return given[2] if len(given) == 3 and given[1] in ("-c", "-lc") else shlex.join(given)
 
     @model_validator(mode="after")
     def _resolved(self, info: ValidationInfo) -> "CommandArgs":
@@ -80,7 +89,6 @@ def command_tool() -> FunctionTool:
         CommandArgs,
         _run,
         kind="shell",
-        aliases=("run_cmd", "shell", "bash", "sh", "exec", "execute_command", "terminal", "run_shell_command"),
     )
 
 
@@ -109,5 +117,4 @@ def display_tool(show: Callable[[str], object]) -> FunctionTool:
         DisplayArgs,
         run,
         writes=False,
-        aliases=("show", "notify", "message_user"),
     )

@@ -11,7 +11,7 @@ from ahp.runner.tools.file_tools import FileArgs, encoded, root_of, text_of, wri
 from ahp.runner.tools.project_files import line_ends
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.runner.tools.unified_diff import FilePatch, PatchError, applied, parse
-from ahp.runner.words import fences
+from ahp.runner.words import markup
 from ahp.system.errors import AhpError
 
 _SEARCH = AliasChoices("search", "old_string", "old_str", "old_text", "old", "find")
@@ -84,7 +84,7 @@ class PatchArgs(BaseModel):
 
     @model_validator(mode="after")
     def _resolved(self, info: ValidationInfo) -> "PatchArgs":
-        self._files = parse(fences.inside(self.patch) or self.patch)
+        self._files = parse(markup.inside(self.patch) or self.patch)
         self.leads_to = [project_files.resolve(root_of(info), one.path, writes=True) for one in self._files]
         if len(set(self.leads_to)) != len(self.leads_to):
             raise ValueError("the patch names a file twice; put all its changes behind one pair of --- and +++")
@@ -133,7 +133,6 @@ def edit_tools() -> list[FunctionTool]:
             _edit,
             kind="edit",
             touched=writes,
-            aliases=("edit_file", "str_replace", "search_replace", "replace"),
         ),
         FunctionTool(
             "apply_patch",
@@ -142,6 +141,5 @@ def edit_tools() -> list[FunctionTool]:
             _patch,
             kind="patch",
             touched=_patched,
-            aliases=("patch", "apply_diff"),
         ),
     ]

@@ -87,6 +87,16 @@ class ReadArgs(FileArgs):
     )
     lines: int | None = Field(None, ge=1, validation_alias=AliasChoices("lines", "limit"), description="how many")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _range(cls, given: Any) -> Any:
+        """`view_range: [2, 5]` is four lines from the second on; an end of -1 is that of the file."""
+        span = given.get("view_range") if isinstance(given, dict) else None
+        if not (isinstance(span, list) and len(span) == 2 and all(isinstance(one, int) for one in span)):
+            return given
+        rest = {name: value for name, value in given.items() if name != "view_range"}
+        return {**rest, "start": span[0], "lines": None if span[1] < 0 else span[1] - span[0] + 1}
+
 
 def _read(args: ReadArgs, context: ToolContext) -> str:
     data = project_files.read(context.root, args.leads_to)
@@ -253,7 +263,7 @@ def _searched(args: SearchArgs) -> Touched:
 
 class WriteArgs(FileArgs):
     _writes = True
-    content: str = Field(validation_alias=AliasChoices("content", "text", "contents", "body"))
+    content: str = Field(validation_alias=AliasChoices("content", "text", "contents", "body", "file_text"))
 
 
 def _write(args: WriteArgs, context: ToolContext) -> str:
@@ -300,7 +310,6 @@ def file_tools() -> list[FunctionTool]:
             _read,
             kind="read",
             touched=reads,
-            aliases=("read", "cat", "open_file", "view_file"),
         ),
         FunctionTool(
             "list_files",
@@ -309,7 +318,6 @@ def file_tools() -> list[FunctionTool]:
             _list,
             kind="list",
             touched=reads,
-            aliases=("ls", "list", "list_dir", "list_directory", "glob", "find_files"),
         ),
         FunctionTool(
             "search",
@@ -318,7 +326,6 @@ def file_tools() -> list[FunctionTool]:
             _search_result,
             kind="search",
             touched=_searched,
-            aliases=("grep", "search_files", "search_code", "rg"),
         ),
         FunctionTool(
             "write_file",
@@ -327,7 +334,6 @@ def file_tools() -> list[FunctionTool]:
             _write,
             kind="write",
             touched=writes,
-            aliases=("write", "create_file", "save_file"),
         ),
         FunctionTool(
             "append_file",
@@ -336,6 +342,5 @@ def file_tools() -> list[FunctionTool]:
             _append,
             kind="write",
             touched=writes,
-            aliases=("append", "append_to_file"),
         ),
     ]

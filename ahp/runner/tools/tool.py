@@ -20,6 +20,23 @@ from ahp.system.deadline import awaited
 from ahp.system.errors import AhpError
 from ahp.system.interrupt import Ended
 
+# Other names of ahp's tools that models were trained on; letters and blanks do not count.
+TRAINED = {
+    "read_file": "read cat open_file view_file view",
+    "list_files": "ls list list_dir list_directory glob find_files",
+    "search": "grep search_files search_code rg",
+    "write_file": "write create_file save_file create",
+    "append_file": "append append_to_file",
+    "edit": "edit_file str_replace search_replace replace replace_in_file str_replace_editor "
+    "str_replace_based_edit_tool text_editor",
+    "apply_patch": "patch apply_diff",
+    "run_command": "run_cmd shell bash sh exec execute_command execute_bash terminal run_shell_command local_shell "
+    "run_terminal_cmd",
+    "display": "show notify message_user",
+}
+# What editors with one name for several tools say in `command`.
+_EDITOR_COMMANDS = {"view": "read_file", "create": "write_file", "str_replace": "edit"}
+
 # Kinds whose calls count as writing unless the tool says that it does not.
 _MAY_WRITE = ("shell", "write", "edit", "patch", "mcp", "other")
 
@@ -154,7 +171,7 @@ class Toolbox:
             self.tools[tool.name] = tool
         self._aliases: dict[str, str] = {}
         for tool in self.tools.values():
-            for alias in getattr(tool, "aliases", ()):
+            for alias in (*getattr(tool, "aliases", ()), *TRAINED.get(tool.name, "").split()):
                 self._aliases.setdefault(alias, tool.name)
 
     def at(self, root: str) -> "Toolbox":
@@ -168,7 +185,16 @@ class Toolbox:
 
     def own_name(self, name: str) -> str:
         """The name of the tool that is called so; an unknown one as it is."""
-        return name if name in self.tools else self._aliases.get(name, name)
+        plain = name.strip().lower().replace(" ", "_")
+        return name if name in self.tools else self._aliases.get(name, self._aliases.get(plain, name))
+
+    def own_call(self, name: str, args: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Name and arguments of a call as ahp's tools have them: an editor says in `command` which one is meant."""
+        own = self.own_name(name)
+        meant = _EDITOR_COMMANDS.get(str(args.get("command")))
+        if own != "edit" or name == own or meant not in self.tools:
+            return own, args
+        return meant, {key: value for key, value in args.items() if key != "command"}
 
     def find(self, name: str) -> Tool:
         """The tool of that name. Raises InvalidCall that names the others."""

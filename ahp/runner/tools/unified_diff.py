@@ -28,8 +28,27 @@ class FilePatch:
     hunks: list[patch.Hunk] = field(default_factory=list)
 
 
+def _as_unified(text: str) -> str:
+    """The unified diff that OpenAI's `*** Begin Patch` stands for; any other text as it is."""
+    if not text.lstrip().startswith("*** Begin Patch"):
+        return text
+    lines: list[str] = []
+    for line in text.strip().split("\n"):
+        mark, _, path = line.partition(" File: ")
+        if mark in ("*** Update", "*** Add"):
+            lines += [f"--- {f'a/{path}' if mark == '*** Update' else patch.NOWHERE}", f"+++ b/{path}", "@@"]
+        elif mark == "*** Delete" or line.startswith("*** Move to"):
+            raise PatchError(f"{line[:80]!r} is not taken; run a command")
+        elif line.startswith("@@"):
+            lines += ["@@"] if lines[-1:] != ["@@"] else []
+        elif not line.startswith("*** "):
+            lines.append(line or " ")
+    return "\n".join([*lines, ""])
+
+
 def parse(text: str) -> list[FilePatch]:
     """The files of a patch. Raises PatchError."""
+    text = _as_unified(text)
     found: list[FilePatch] = []
     change: FilePatch | None = None  # what a hunk is about, where one may stand
     before = names = mode = ""

@@ -23,7 +23,7 @@ _LISTED = (
 )
 _NOT_OURS = frozenset(_LISTED.split())
 # What interpreters and tools keep of files that are looked at anyway.
-_DERIVED = (".pyc", ".pyo", ".tsbuildinfo")
+DERIVED = (".pyc", ".pyo", ".tsbuildinfo")
 
 
 class Project:
@@ -187,7 +187,7 @@ def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _derived(path: str) -> bool:
-    return path.endswith(_DERIVED)
+    return path.endswith(DERIVED)
 
 
 def _repository(root: str) -> Repository | None:

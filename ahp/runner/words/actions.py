@@ -1,18 +1,27 @@
-"""The actions in a model's reply: calls of tools, in the shapes that models write them, and answers to the gate.
+"""The actions in a model's reply: calls of tools in the shapes that models write them, answers to the gate, signals.
 
 The prompts ask for `{"tool": NAME, "args": {…}}`. Models trained on other protocols (OpenAI, Anthropic, Hermes,
 LangChain) fall back on theirs; what names a tool of the run is a call, whatever its shape, and what cannot be carried
-out is said.
+out is said. An object is an action unless a sentence speaks of it: words stand behind it on its line, and words or the
+mark of inline code before it.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from ahp.runner.words import fences, strict_json
+from ahp.runner.words import strict_json
+from ahp.runner.words.control_protocol import (
+    FINAL_TOOL,
+    ControlEnvelope,
+    begins_action,
+    find_signals,
+    try_parse_control_envelope,
+)
+from ahp.runner.words.markup import Blocks, without_fences
 
 RIGHT_FORM = '{"tool": "NAME", "args": {}}'
 
@@ -30,7 +39,7 @@ _BESIDE |= {*_IDS, "index", "type"}
 _DEEPEST = 4  # of wrappers in wrappers
 _KEYS = frozenset({*_NAMES, *_ARGUMENTS, *_WRAPPERS})
 
-_MARK = r"tool|name|function|action|respond|arguments|parameters"
+_MARK = r"tool|name|function|action|respond|arguments|parameters|control|steps"
 # An object that cannot be read, and names a tool where the name of a call stands.
 _NAMED = re.compile(
     r"""["'“‘]?\b(tool|tool_name|function|function_name|action|name)\\?["'”’]?\s{0,50}[:=：]\s{0,50}\\?["'“‘]?([\w.:/-]{1,100})"""
@@ -42,16 +51,8 @@ _OPENS = re.compile(r"[\w-]{1,100}+(?=[({\[]|\.call\(|[ \t]{0,9}<\||>\s{0,9}<)|(
 _CLOSES, _MARKUP = (")", "}", "]", ">"), " \t\r\n`*"
 _FUNCTION_TAG = re.compile(r"<function[=:]\s{0,10}([\w.-]{1,100})\s{0,10}>\s{0,50}$")
 _TAG = re.compile(r"</?\|?[\w:=.|-]{1,40}\|?>|\[/?[A-Z_]{4,20}\]")
-# `{"tool": "look", "args": {}} is how to look`: the object is what the sentence speaks of.
-_EXPLAINED = re.compile(
-    r"(?:is|are|means|signals|tells|marks|says|ends|finishes|calls|reads)\b|是|表示|表明|代表|用于|用来|意味"
-)
-_ENDS_SENTENCE = tuple(".!?:;。！？：；…)）")
 _NEAR = 200  # characters before and behind an object that tell whether it belongs to a sentence
-# What models write before a call, glued to it.
-_LABEL = re.compile(r"(?:json|functools|(?:tool|function)_?calls?)$", re.IGNORECASE)
-_ITEM = re.compile(r"(?:\d{1,3}[.)]|[-*+>•#]{1,6})\s{1,10}|[>#*_`(\[\s\"'“‘]{1,20}")
-_BEHIND = " \t\r\n`*_)],.;。；\"'”’"
+_BEHIND = " \t\r\n`*_)|],.;:!?。；！\"'”’(“‘[{}>-\\"
 
 
 @dataclass(frozen=True)
@@ -79,34 +80,78 @@ class Malformed:
     problem: str
 
 
+@dataclass(frozen=True)
+class Signal:
+    """A control object, with its `envelope` where it is exactly one, what is nearly one, or a plan."""
+
+    envelope: ControlEnvelope | None = None
+
+
+Action = ToolCall | Respond | Malformed | Signal
+
+
 class Found(NamedTuple):
     """An action and where it stands: `text[start:end]`; `fenced` says that a fence or a tag holds it alone."""
 
-    item: ToolCall | Respond | Malformed
+    item: Action
     start: int
     end: int
-    fenced: bool
+    fenced: bool = False
 
 
 def find(text: str, tools: Collection[str] = ()) -> list[Found]:
-    """The actions of a text in order: those that stand for themselves, not those that a sentence speaks of.
+    """The actions of a text in order, but for those that a sentence speaks of or that are part of some code.
 
     `tools` are the names of the run's tools. Linear in the text; never raises.
     """
     found: list[Found] = []
-    places, mark = _Places(text), _mark(frozenset(tools))
+    mark = _mark(frozenset(tools))
     for span in strict_json.spans(text):
         if found and span.start < found[-1].end:
             continue
-        written = text[span.start : span.end]
-        if not mark.search(written, 0, _HEAD) and not places.tagged(span.start):
-            continue
-        fenced = places.apart(span, joined=bool(found) and not bare(text[found[-1].end : span.start]))
-        if fenced is None:
-            continue
-        items = _read(written, span.closed, tools, places.tagged(span.start))
-        found += [Found(item, span.start, span.end, fenced) for item in items]
-    return found or _without_object(text, tools)
+        written, tag = text[span.start : span.end], _tagged(text, span.start)
+        if tag or mark.search(written, 0, _HEAD) or not span.closed:
+            items = _read(written, span.closed, tools, tag)
+            found += [Found(item, span.start, span.end) for item in items]
+    return _apart(text, _with_signals(text, found)) or _without_object(text, tools)
+
+
+def _with_signals(text: str, found: list[Found]) -> list[Found]:
+    """What was found, and the control signals that stand in no object, such as XML."""
+    signals: list[Found] = []
+    starts = [one.start for one in found]
+    for start, end in find_signals(text):
+        at = bisect_right(starts, start) - 1
+        if at < 0 or found[at].end <= start:
+            signals.append(Found(Signal(), start, end))
+    return sorted([*found, *signals], key=lambda one: one.start) if signals else found
+
+
+def _apart(text: str, found: list[Found]) -> list[Found]:
+    """The actions that no sentence speaks of; those with nothing between them stand together."""
+    kept: list[Found] = []
+    group: list[Found] = []
+    blocks = Blocks(text)
+    for one in found:
+        if group and bare(text[group[-1].end : one.start]):
+            kept += _standing(text, group, blocks)
+            group = []
+        group.append(one)
+    return kept + _standing(text, group, blocks)
+
+
+def _standing(text: str, group: list[Found], blocks: Blocks) -> list[Found]:
+    if not group:
+        return []
+    start, end = group[0].start, group[-1].end
+    block = blocks.at(start)
+    if block is not None:
+        return [one._replace(fenced=True) for one in group] if _only_objects(block.body) else []
+    before = text[max(text.rfind("\n", max(0, start - _NEAR), start) + 1, start - _NEAR) : start]
+    behind = text[end : end + _NEAR].partition("\n")[0]
+    if _TAG.search(before) or _TAG.match(behind.lstrip()):
+        return [one._replace(fenced=True) for one in group]
+    return [] if bare(behind) and (bare(before) or before.endswith("`")) else group
 
 
 @cache
@@ -131,13 +176,29 @@ def in_value(value: Any, tools: Collection[str] = ()) -> list[ToolCall | Respond
     return [response] if response is not None else list(_calls(value, tools, _DEEPEST))
 
 
-def _read(written: str, closed: bool, tools: Collection[str], tag: str) -> list[ToolCall | Respond | Malformed]:
+def _read(written: str, closed: bool, tools: Collection[str], tag: str) -> Sequence[Action]:
     try:
         value = strict_json.load_object(written, raw_lines=True)  # a file's text is often written as it is
     except ValueError as error:
         problem = _unreadable(written, closed, error, tools)
-        return [] if problem is None else [problem]
-    return [ToolCall(tag, value)] if tag and not in_value(value, tools) else in_value(value, tools)
+        if problem is not None:
+            return [problem]
+        return [Signal()] if find_signals(written) or (not closed and begins_action(written)) else []
+    items = in_value(value, tools)
+    if items or tag:
+        return items or [ToolCall(tag, value)]
+    envelope = try_parse_control_envelope(written)
+    return [Signal(envelope)] if envelope or find_signals(written) or _is_plan(value) else []
+
+
+def _is_plan(value: dict[str, Any]) -> bool:
+    """Whether an object is a plan of this runner, and not just some list of steps."""
+    steps = value.get("steps")
+    if not isinstance(steps, list) or not steps or value.keys() - {"title", "steps", "verification_policy"}:
+        return False
+    if not all(isinstance(step, dict) and {"id", "description"} <= step.keys() for step in steps):
+        return False
+    return "verification_policy" in value or any({"dependencies", "tools_expected"} & step.keys() for step in steps)
 
 
 def _unreadable(written: str, closed: bool, error: ValueError, tools: Collection[str]) -> Malformed | None:
@@ -206,6 +267,8 @@ def _call(value: dict[str, Any], tools: Collection[str]) -> ToolCall | Malformed
     if given is None and key == "name" and value.get("type") not in _TYPES and len(value) > 1:
         return None
     args = _object(value[given]) if given is not None else {}
+    if given is not None and args is None and name == FINAL_TOOL and isinstance(value[given], str):
+        args = {"text": value[given]}
     if args is None:
         form = RIGHT_FORM.replace("NAME", name)
         return Malformed(f"The arguments of {name} are not one object. A tool call is {form}: a name and an object.")
@@ -215,10 +278,8 @@ def _call(value: dict[str, Any], tools: Collection[str]) -> ToolCall | Malformed
 def _own_name(name: str, tools: Collection[str]) -> str | None:
     """The tool of the run that is meant: `functions.look`, `look.call` and `look<|channel|>commentary` are `look`."""
     name = name.partition("<|")[0].removesuffix(".call")
-    if name in tools:
-        return name
-    _, dot, last = name.rpartition(".")
-    return last if dot and last in tools else None
+    plain = name.strip().lower().replace(" ", "_")  # LangChain's `Final Answer`
+    return next((one for one in (name, name.rpartition(".")[2], plain) if one in tools), None)
 
 
 def _keyed(value: dict[str, Any], tools: Collection[str]) -> ToolCall | None:
@@ -252,8 +313,8 @@ def _object(given: Any) -> dict[str, Any] | None:
 
 
 def bare(text: str) -> str:
-    """What is left of a text when tags, markup and punctuation around it are taken away."""
-    return without_tags(text).strip(_BEHIND + "([{}>-")
+    """What is left of a text when fences, tags, markup and punctuation around it are taken away."""
+    return without_tags(without_fences(text)).strip(_BEHIND)
 
 
 def without_tags(text: str) -> str:
@@ -261,46 +322,10 @@ def without_tags(text: str) -> str:
     return _TAG.sub("", text)
 
 
-class _Places:
-    """Where objects stand in one text: alone on a line, in a fence, at the end of a sentence, or inside one."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._line_start = self._seen = 0
-        self._blocks = list(fences.blocks(text))
-        self._starts = [block.start for block in self._blocks]
-
-    def apart(self, span: strict_json.Span, *, joined: bool) -> bool | None:
-        """None for an object that a sentence speaks of or that is part of some code; else whether a fence holds it."""
-        self._seek(span.start)
-        at = bisect_right(self._starts, span.start) - 1
-        block = self._blocks[at] if at >= 0 and span.start < self._blocks[at].end else None
-        if block is not None:
-            return True if _only_objects(block.body) and not self._explained(block.end) else None
-        behind = self._text[span.end : span.end + _NEAR].split("\n", 1)[0]
-        before = self._text[max(self._line_start, span.start - _NEAR) : span.start]
-        tagged = bool(_TAG.search(before))
-        bare = _TAG.sub("", before).strip()
-        while bare and (item := _ITEM.match(bare + " ")):
-            bare = (bare + " ")[item.end() :].strip()
-        bare = _LABEL.sub("", bare.rstrip("*_`([ "))
-        if self._explained(span.end) or (bare and not joined and not bare.endswith(_ENDS_SENTENCE)):
-            return None
-        return tagged or bool(_TAG.match(behind.lstrip()))
-
-    def tagged(self, start: int) -> str:
-        """The name in `<function=NAME>` right before `start`, or nothing."""
-        found = _FUNCTION_TAG.search(self._text[max(0, start - _NEAR) : start])
-        return found[1] if found else ""
-
-    def _seek(self, start: int) -> None:
-        # Each part of the text is looked at once, however many objects stand on one line.
-        line = self._text.rfind("\n", self._seen, start)
-        self._line_start = line + 1 if line >= 0 else self._line_start
-        self._seen = start
-
-    def _explained(self, end: int) -> bool:
-        return bool(_EXPLAINED.match(self._text[end : end + _NEAR].lstrip(_BEHIND + "</>|")))
+def _tagged(text: str, start: int) -> str:
+    """The name in `<function=NAME>` right before `start`, or nothing."""
+    found = _FUNCTION_TAG.search(text[max(0, start - _NEAR) : start])
+    return found[1] if found else ""
 
 
 def _only_objects(body: str) -> bool:

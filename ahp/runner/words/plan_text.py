@@ -6,8 +6,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ahp.protocol.text import one_line
 from ahp.runner.validation import sentences
-from ahp.runner.words import chat_template, strict_json
+from ahp.runner.words import markup, strict_json
 from ahp.runner.words.plan import ID_LENGTH, Plan, PlanStep, StepStatus
 
 POLICIES = ("auto", "none", "run_pytest")
@@ -19,19 +20,40 @@ _SEPARATORS = re.compile(r"[,，、;；]")
 _NO_TOOLS = frozenset({"", "无", "none", "-", "…", "..."})
 _MOST_STEPS = 10_000  # what is shorter is cut to its first steps, what is longer is no plan
 _LONGEST_ITEM = 4_000
-_WAITS_FOR = ("depends_on", "dependsOn", "depends", "deps")
+# Other names that models write, by ours; the first one that a step has counts.
+_OTHER_NAMES = {
+    "id": ("step_id", "number"),
+    "description": ("task", "title", "action", "step", "content", "goal", "name"),
+    "dependencies": ("depends_on", "dependsOn", "depends", "deps"),
+    "tools_expected": ("expected_tools", "tools", "tool"),
+}
+_OTHER_STEPS = ("tasks", "plan", "todos")
+_PLACEHOLDERS = ("…", "...")
 
 
 class PlanError(ValueError):
-    """The text holds no plan that can be carried out; `problems` are sentences for the model that wrote it."""
+    """The text holds no plan that can be carried out; `problems` are sentences for the model that wrote it.
 
-    def __init__(self, problems: list[str]) -> None:
+    `no_plan` says that nothing in it was meant as one.
+    """
+
+    def __init__(self, problems: list[str], *, no_plan: bool = False) -> None:
         super().__init__("; ".join(problems))
         self.problems = problems
+        self.no_plan = no_plan
 
 
-def parse_plan_from_text(text: str, *, policies: Iterable[str] = POLICIES, finished: Iterable[PlanStep] = ()) -> Plan:
+def parse_plan_from_text(
+    text: str,
+    *,
+    policies: Iterable[str] = POLICIES,
+    finished: Iterable[PlanStep] = (),
+    told: list[str] | None = None,
+) -> Plan:
     """The plan that `text` holds; longer ones are the caller's to cut (`ahp.runner.words.plan.cut`).
+
+    Steps may be plain texts, lack ids, and have other names for what they hold: `told` gains a sentence for each thing
+    that was read as another one.
 
     `finished` are the steps already done. A copy of one, by id and description or by id and a status of done, is
     dropped, and waiting for it is over; any other step that took its id gets an id of its own, and those that wait for
@@ -39,7 +61,8 @@ def parse_plan_from_text(text: str, *, policies: Iterable[str] = POLICIES, finis
     `verification_policy`. Raises PlanError with every problem found.
     """
     done = {step.id: step for step in finished}
-    raw = _find(chat_template.spoken(text), done)
+    read_as: list[str] = [] if told is None else told
+    raw = _find(markup.spoken(text), done, read_as)
     if isinstance(raw["steps"], list) and len(raw["steps"]) > _MOST_STEPS:
         raise PlanError([f"{len(raw['steps'])} steps are no plan; write a shorter one"])
     problems = _model_may_not_say(raw, done)
@@ -48,15 +71,24 @@ def parse_plan_from_text(text: str, *, policies: Iterable[str] = POLICIES, finis
     left = _what_is_left(raw["steps"], done)
     if raw["steps"] and left == []:
         raise PlanError(["nothing is left to do in it: all its steps are finished; plan what is still missing"])
+    policy = _policy(raw.get("verification_policy"), tuple(policies), read_as)
     try:
-        plan = Plan.model_validate({**raw, "steps": left})
+        plan = Plan.model_validate({**raw, "steps": left, "verification_policy": policy})
     except ValidationError as error:
         raise PlanError(sentences(error)) from None
-    if plan.verification_policy not in set(policies):
-        raise PlanError(
-            [f"verification_policy {plan.verification_policy!r} is not known; it is one of {', '.join(policies)}"]
-        )
+    empty = [step.id for step in plan.steps if step.description.strip() in _PLACEHOLDERS]
+    if empty:
+        raise PlanError([f"step {name!r} has no description: say what is to be done" for name in empty[:10]])
     return plan
+
+
+def _policy(written: Any, policies: tuple[str, ...], told: list[str]) -> str:
+    """The known policy that is meant; a plan only adds to what the settings ask for, so `auto` for any other."""
+    name = re.sub(r"\W+", "_", str(written or "auto").strip().lower())
+    known = next((one for one in (name, f"run_{name}") if one in policies), "auto")
+    if known != (written or "auto"):
+        told.append(f"verification_policy {one_line(written, 40)!r} was read as {known}")
+    return known
 
 
 def first_free_number(finished: Iterable[str]) -> int:
@@ -68,37 +100,70 @@ def first_free_number(finished: Iterable[str]) -> int:
     return number
 
 
-def _find(text: str, done: dict[str, PlanStep]) -> dict[str, Any]:
+def _find(text: str, done: dict[str, PlanStep], told: list[str]) -> dict[str, Any]:
     """The raw mapping of the first plan in a text. Raises PlanError."""
-    broken = "it holds neither a JSON object with `steps` nor a [PLAN] list"
+    broken = nothing = "it holds neither a JSON object with `steps` nor a [PLAN] list"
     for written in _candidates(text):
         try:
-            value = strict_json.load_object(written)
+            value = strict_json.load(written)
         except ValueError as error:
             if '"steps"' in written:
                 broken = f"its JSON cannot be read: {error}"
             continue
-        for plan in (value, value.get("plan")):
-            if isinstance(plan, dict) and "steps" in plan:
-                steps = plan["steps"]
-                return {**plan, "steps": [*map(_with_dependencies, steps)] if isinstance(steps, list) else steps}
+        value = {"steps": value} if isinstance(value, list) and value else value
+        for plan in (value, value.get("plan")) if isinstance(value, dict) else ():
+            if isinstance(plan, dict) and (steps := _steps(plan)) is not None:
+                few = isinstance(steps, list) and len(steps) <= _MOST_STEPS
+                return {**plan, "steps": _normal(steps, told) if few else steps}
     listed = _from_list(text, done)
     if listed is None:
-        raise PlanError([broken])
+        raise PlanError([broken], no_plan=broken == nothing)
     return listed
 
 
-def _with_dependencies(step: Any) -> Any:
-    """A step that says what it waits for, whatever it calls that: left unread, it would wait for nothing."""
-    if not isinstance(step, dict) or "dependencies" in step:
+def _steps(plan: dict[str, Any]) -> Any:
+    """What a plan has for its steps, whatever it calls them; None for what is no plan."""
+    other = next((plan[name] for name in _OTHER_STEPS if isinstance(plan.get(name), list)), None)
+    return plan.get("steps", other)
+
+
+def _normal(steps: list[Any], told: list[str]) -> list[Any]:
+    """The steps with our names for what they hold, and with ids."""
+    found = [_renamed_fields({"description": one} if isinstance(one, str) else one, told) for one in steps]
+    taken = {_id(step) for step in found}
+    number = 0
+    for step in found:
+        if isinstance(step, dict) and step.get("id") in (None, ""):
+            number += 1
+            while f"step_{number}" in taken:
+                number += 1
+            step["id"] = f"step_{number}"
+            told.append(f"a step without an id is {step['id']}")
+    return found
+
+
+def _renamed_fields(step: Any, told: list[str]) -> Any:
+    if not isinstance(step, dict):
         return step
-    waits = next((step[name] for name in _WAITS_FOR if isinstance(step.get(name), list)), None)
-    return step if waits is None else {**step, "dependencies": waits}
+    step = dict(step)
+    for own, others in _OTHER_NAMES.items():
+        other = next((name for name in others if step.get(own) is None and step.get(name) is not None), None)
+        if other is not None:
+            step[own] = step.pop(other)
+            told.append(f"{other} of a step was read as {own}")
+    for own in ("dependencies", "tools_expected"):
+        value = step.get(own)
+        if own in step and not isinstance(value, list):
+            step[own] = [] if value is None else [value]
+    if step.get("status") not in [known.value for known in StepStatus]:
+        step.pop("status", None)  # `todo`: where a step stands is the runner's to say
+    return step
 
 
 def _candidates(text: str) -> Iterator[str]:
-    if text.strip().startswith("{"):
-        yield text
+    whole = markup.inside(text) or text.strip()
+    if whole.startswith(("{", "[")):
+        yield whole
     for span in strict_json.spans(text):
         yield text[span.start : span.end]
 

@@ -1,22 +1,56 @@
-"""What a model's reply does: the one reader of every scene (seed 001 §4)."""
+"""What a model's reply does: the one reader of every scene (seed 001 §4), and the guard before a final answer."""
 
-from collections.abc import Callable, Collection, Iterable
+import logging
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
 
 from ahp.protocol.text import one_line
-from ahp.runner.words import actions, chat_template, fences, strict_json
-from ahp.runner.words.actions import Found, Malformed, Respond, ToolCall
-from ahp.runner.words.control_protocol import Reading, fault_of, is_control_object, read_control
-from ahp.runner.words.guard import holds_signal, is_protocol_content
+from ahp.runner.validation import sentences
+from ahp.runner.words import actions, markup, strict_json
+from ahp.runner.words.actions import Found, Malformed, Respond, Signal, ToolCall, bare
+from ahp.runner.words.control_protocol import (
+    CONTROL_TOOL,
+    FINAL_TOOL,
+    ControlEnvelope,
+    ControlKind,
+    Reading,
+    Via,
+    folded,
+    old_string,
+    try_parse_control_envelope,
+)
 
 STEP = "step"  # the scene in which control signals are read
+OWN_TOOLS = frozenset({CONTROL_TOOL, FINAL_TOOL})
+_ANSWERS = ("react", "answer", "planning", "")
 
+_log = logging.getLogger(__name__)
+
+_SAID = {"fenced": "control object in a fence", "repeated": "repeated control object", "legacy": "old control string"}
 _BOTH = "One reply is one action: call the tool or send the control object, not both."
 _QUOTED = (
     "Your reply has words and then a call that stands just so in what you have read, and was not made. If you mean it, "
     "send the call alone. If you quote it, say what it is behind it, as in: `OBJECT` is what the file holds."
 )
 _THOUGHTS = "Your reply is a thought that never ends: nothing of it was read. Close your thoughts, then act or answer."
+_NOT_HERE = {
+    CONTROL_TOOL: "control ends a plan step, and none is worked on. Nothing was done.",
+    FINAL_TOOL: 'final_answer ends the whole run, not a step. End the step with {"control": "step_done"}.',
+}
+_ALONE = "final_answer ends the run: send it alone, once you have read the results of your calls. Nothing was done."
+_HINT = re.compile(r"step|plan|步骤|规划", re.IGNORECASE)
+# `STEP_DONE` as models wrote it before the envelope, at an end of a line.
+_OLD_AT_AN_END = re.compile(
+    r"^[^\w\n]{0,20}(?:STEP_?DONE|REPLAN)(?!\w)|(?<!\w)(?:STEP_?DONE|REPLAN)[^\w\n]{0,20}$", re.MULTILINE
+)
+_PLAN_LIST = re.compile(r"\[PLAN\][ \t\r]*\n", re.IGNORECASE)
+_NOTHING = " \t\r\n.…{"  # what says nothing when it is all that is said
+_CODE_INDENT = ("    ", "\t")
+_LONGEST_FOLDED = 100_000  # characters
 
 
 @dataclass(frozen=True)
@@ -29,111 +63,99 @@ class Act:
 
 
 @dataclass(frozen=True)
+class Final:
+    """The typed answer of the run; `args` are not validated yet."""
+
+    args: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Protocol:
     """Protocol that does nothing here, or nothing at all: never shown to a person."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """Words that a person can be shown; `signal` says that a control signal is glued to them, meant or left behind."""
+    """Words that a person can be shown; `cut_out` says that protocol stood beside them, which is not in them."""
 
     text: str
-    signal: bool = False
+    cut_out: bool = False
 
 
-Reply = Act | Malformed | Protocol | Words
+Reply = Act | Final | Malformed | Protocol | Words
+
+
+def is_protocol_content(text: str | None, tools: Collection[str] = ()) -> bool:
+    """Whether a reply is protocol and not an answer for a person: then the model is asked again.
+
+    True for nothing at all, and for envelopes, tool calls, plans, answers to the gate and old control strings, however
+    they are written, also cut off or beside an answer. `tools` are the names of the run's tools. False for JSON that
+    somebody asked for, and for protocol that a sentence speaks of (`ahp.runner.words.actions`). Linear; never raises.
+    """
+    if not isinstance(text, str):
+        return True
+    reply = read_reply(text, tools)
+    return not isinstance(reply, Words) or reply.cut_out
+
+
+def read_control(text: str | None) -> Reading | None:
+    """The control signal of a reply in a plan step, or None; nothing makes it raise.
+
+    An envelope first; then one envelope in a fence, or the same one over and over, as models write it that mean it;
+    a reply that calls a tool is none; then the old strings. All but the first are logged as a warning, so that prompts
+    and models move to the envelope (seed 000 §2.1).
+    """
+    envelope = try_parse_control_envelope(text)
+    if envelope is not None:
+        return Reading(envelope.control, envelope.reason, "envelope")
+    if not isinstance(text, str) or not _HINT.search(text):
+        return None
+    shown = markup.spoken(text)
+    found = actions.find(shown)
+    reading = None
+    if all(isinstance(one.item, Signal) for one in found):
+        reading = _nearly_alone(shown, found) or _old_signal(shown)
+    if reading is not None:
+        _log.warning(
+            '%s for %s; the protocol is {"control": "%s"}', _SAID[reading.via], reading.control, reading.control
+        )
+    return reading
 
 
 def read_reply(
-    text: str, tools: Collection[str] = (), scene: str = "", outside: Callable[[], Iterable[str]] = tuple
+    text: str,
+    tools: Collection[str] = (),
+    scene: str = "",
+    outside: Callable[[], Iterable[str]] = tuple,
+    calls: Sequence[ToolCall | Malformed] = (),
 ) -> Reply:
     """What a reply does in a scene of a run (planning, step, react, answer, gate). Never raises; linear in the text.
 
     `tools` are the names of the run's tools: an object that names one of them where a call names its tool is a call,
     in whatever shape, or Malformed with the right one. Control signals and old control strings are read in steps only.
     `outside` gives the texts from outside that the model has read: what it may only quote, behind words of its own.
+    `calls` came beside the text, as such: then the text only comments on them, and answers the gate.
     """
-    if chat_template.only_thoughts(text):
+    if markup.only_thoughts(text) and not calls:
         return Malformed(_THOUGHTS)
-    body = chat_template.spoken(text)
+    body = markup.spoken(text)
+    tools = {*tools, *OWN_TOOLS}
     found = actions.find(body, tools)
     responses = tuple(one.item for one in found if isinstance(one.item, Respond))
-    if len(responses) < len(found):
-        return _act(body, found, responses, outside)
+    if calls:
+        return _typed(list(calls), responses, scene)
+    if any(isinstance(one.item, ToolCall | Malformed) for one in found):
+        return _act(body, found, responses, scene, outside)
     if scene == STEP:
-        control = read_control(_without(body, found))
-        fault = fault_of(body) if control is None else None
+        control = read_control(without(body, [one for one in found if isinstance(one.item, Respond)]))
         if control is not None:
             return Act(responses, control=control)
-        if fault is not None and not responses:
-            return Malformed(fault)
-    if responses:
-        return Act(responses)
-    if is_protocol_content(body, tools):
-        return Protocol()
-    return Words(body, holds_signal(body)) if (said := _langchain_answer(body)) is None else Words(said)
+        if found and not responses:
+            return Malformed(_fault_of(found))
+    return Act(responses) if responses else _words(body, found, tools)
 
 
-def _langchain_answer(body: str) -> str | None:
-    """What `{"action": "Final Answer", "action_input": "…"}` says."""
-    if "action_input" not in body:
-        return None
-    try:
-        value = strict_json.load_object(fences.inside(body) or body)
-    except ValueError:
-        return None
-    name, said = value.get("action"), value.get("action_input")
-    final = isinstance(name, str) and name.strip().lower().replace("_", " ") == "final answer"
-    return said if final and isinstance(said, str) and said.strip() else None
-
-
-def _act(
-    body: str, found: list[Found], responses: tuple[Respond, ...], outside: Callable[[], Iterable[str]]
-) -> Act | Malformed:
-    """The calls of a reply, all of them or none: none with a control object, or with words between or behind them.
-
-    A model that writes on behind its call makes up the result.
-    """
-    if _holds_control(body):
-        return Malformed(_BOTH)
-    for one in found:
-        if isinstance(one.item, Malformed):
-            return one.item
-    made = [one for one in found if isinstance(one.item, ToolCall)]
-    calls = [one.item for one in made if isinstance(one.item, ToolCall)]
-    listed = ", ".join(one_line(call.tool, 80) for call in calls[:10])
-    if len({repr(call) for call in calls}) < len(calls):
-        return Malformed(f"You wrote the same call twice ({listed}), and none was made. Send each call once.")
-    first, last = made[0], made[-1]
-    if _words(_without(body[: last.end], found, first.start)):
-        return Malformed(
-            f"You wrote {len(calls)} calls ({listed}) with text between them, and none of them was made. Send the "
-            "calls alone, or the first one: their results come with the next message."
-        )
-    if not last.fenced and _words(_without(body, found, last.end)):
-        return Malformed("Your call has text behind it, and was not made. Send one JSON object and nothing behind it.")
-    if not _alone(body, first.start) and _quotes([body[one.start : one.end] for one in made], outside()):
-        return Malformed(_QUOTED)
-    return Act(responses, tuple(calls))
-
-
-def _alone(body: str, start: int) -> bool:
-    """Whether nothing but a fence or a tag stands before what begins at `start`."""
-    return not actions.without_tags(fences.without_marks(body[:start])).strip()
-
-
-def _quotes(written: list[str], texts: Iterable[str]) -> bool:
-    """Whether one of the objects stands in one of the texts, white space aside."""
-    wanted = ["".join(one.split()) for one in written]
-    return any(one in held for held in ("".join(text.split()) for text in texts) for one in wanted)
-
-
-def _words(text: str) -> str:
-    """What is left of a text without fences, tags and punctuation."""
-    return actions.bare(fences.without_marks(text))
-
-
-def _without(body: str, found: list[Found], at: int = 0) -> str:
+def without(body: str, found: Iterable[Found], at: int = 0) -> str:
     """The text from `at` on without these actions."""
     kept = []
     for one in (one for one in found if one.start >= at):
@@ -142,14 +164,149 @@ def _without(body: str, found: list[Found], at: int = 0) -> str:
     return "".join([*kept, body[at:]])
 
 
-def _holds_control(body: str) -> bool:
-    """Whether one of the objects of a text is a control object."""
-    if "control" not in body.lower():
-        return False
-    for span in strict_json.spans(body):
-        try:
-            if is_control_object(strict_json.load_object(body[span.start : span.end])):
-                return True
-        except ValueError:
+def _words(body: str, found: list[Found], tools: Collection[str]) -> Protocol | Words:
+    """A reply in which nothing is done: what a person can be shown of it."""
+    said = _OLD_AT_AN_END.sub("", without(body, found)) if found or not _in_code(body) else body
+    if not markup.without_fences(said).strip(_NOTHING) or old_string(body) or _PLAN_LIST.match(body):
+        return Protocol()
+    if said != body:
+        return Words(said.strip(), cut_out=True) if bare(said) else Protocol()
+    plain = folded(body) if len(body) < _LONGEST_FOLDED and ("&" in body or not body.isascii()) else body
+    return Protocol() if plain != body and actions.find(plain, tools) else Words(body)
+
+
+def _in_code(body: str) -> bool:
+    """Whether the old string that stands at an end of a line stands in code."""
+    found = _OLD_AT_AN_END.search(body)
+    block = markup.Blocks(body).at(found.start()) if found else None
+    return block is not None and old_string(block.body.strip()) is None
+
+
+def _typed(calls: list[ToolCall | Malformed], responses: tuple[Respond, ...], scene: str) -> Act | Final | Malformed:
+    """What calls of tools do; those of the runner's own end a step or the run."""
+    for call in calls:
+        if isinstance(call, Malformed):
+            return call
+    made = [call for call in calls if isinstance(call, ToolCall)]
+    if len({repr(call) for call in made}) < len(made):
+        return Malformed(f"You wrote the same call twice ({_listed(made)}), and none was made. Send each call once.")
+    own = next((call for call in made if call.tool in OWN_TOOLS), None)
+    if own is None:
+        return Act(responses, tuple(made))
+    if (own.tool == CONTROL_TOOL) is not (scene == STEP):
+        return Malformed(_NOT_HERE[own.tool])
+    if len(made) > 1:
+        return Malformed(_BOTH if own.tool == CONTROL_TOOL else _ALONE)
+    if own.tool == FINAL_TOOL:
+        return Final(own.args)
+    try:
+        envelope = ControlEnvelope.model_validate(own.args)
+    except ValidationError as error:
+        return Malformed(f"control: {'; '.join(sentences(error))}")
+    return Act(responses, control=Reading(envelope.control, envelope.reason, "tool"))
+
+
+def _act(
+    body: str,
+    found: list[Found],
+    responses: tuple[Respond, ...],
+    scene: str,
+    outside: Callable[[], Iterable[str]],
+) -> Act | Final | Malformed:
+    """The calls of a text, all of them or none: none with a control object, or with words between or behind them.
+
+    A model that writes on behind its call makes up the result.
+    """
+    if any(isinstance(one.item, Signal) for one in found):
+        return Malformed(_BOTH)
+    for one in found:
+        if isinstance(one.item, Malformed):
+            return one.item
+    made = [one for one in found if isinstance(one.item, ToolCall)]
+    calls = [one.item for one in made if isinstance(one.item, ToolCall)]
+    first, last = made[0], made[-1]
+    if bare(without(body[: last.end], found, first.start)):
+        return Malformed(
+            f"You wrote {len(calls)} calls ({_listed(calls)}) with text between them, and none of them was made. Send "
+            "the calls alone, or the first one: their results come with the next message."
+        )
+    if not last.fenced and bare(without(body, found, last.end)):
+        return Malformed("Your call has text behind it, and was not made. Send one JSON object and nothing behind it.")
+    alone = not actions.without_tags(markup.without_fences(body[: first.start])).strip()
+    if not alone and _quotes([body[one.start : one.end] for one in made], outside()):
+        return Malformed(_QUOTED)
+    if calls[0].tool == CONTROL_TOOL and scene == STEP and not alone:
+        return Malformed("There is other text beside the control object. Send the object alone.")
+    return _typed([*calls], responses, scene)
+
+
+def _listed(calls: Sequence[ToolCall]) -> str:
+    return ", ".join(one_line(call.tool, 80) for call in calls[:10])
+
+
+def _fault_of(found: list[Found]) -> str:
+    """Why a reply that holds control objects is no signal, as a sentence for the model."""
+    envelopes = [one.item.envelope for one in found if isinstance(one.item, Signal) and one.item.envelope]
+    if len({envelope.control for envelope in envelopes}) > 1:
+        return "Your reply holds different control objects. Send only the one that you mean."
+    if envelopes:
+        return "There is other text beside the control object. Send the object alone, with nothing before or behind it."
+    return "That is nearly a control object, but not as it has to be written."
+
+
+def _quotes(written: list[str], texts: Iterable[str]) -> bool:
+    """Whether one of the objects stands in one of the texts, white space aside."""
+    wanted = ["".join(one.split()) for one in written]
+    return any(one in held for held in ("".join(text.split()) for text in texts) for one in wanted)
+
+
+def _nearly_alone(text: str, found: list[Found]) -> Reading | None:
+    """The envelope that a text is when its fence lines are taken away, once or several times alike."""
+    envelopes = {one.item.envelope for one in found if isinstance(one.item, Signal)}
+    if len(envelopes) != 1 or markup.without_fences(without(text, found)).strip():
+        return None
+    envelope = envelopes.pop()
+    via: Via = "repeated" if len(found) > 1 else "fenced"
+    return None if envelope is None else Reading(envelope.control, envelope.reason, via)
+
+
+def _old_signal(text: str) -> Reading | None:
+    """The one signal on the first or the last line; two different ones, envelopes included, are none.
+
+    Anywhere else, in code, behind a colon, or in what a tool gave back, the words are only spoken of.
+    """
+    kinds: set[ControlKind] = set()
+    shown = _without_objects(text.strip(), kinds)
+    blocks, at, lines = markup.Blocks(shown), 0, list[tuple[str, bool]]()
+    for raw in shown.split("\n"):
+        if raw.strip():
+            lines.append((raw.rstrip("\r"), blocks.at(at) is not None or raw.startswith(_CODE_INDENT)))
+        at += len(raw) + 1
+    if not lines:
+        return None
+    ends = {0: "", len(lines) - 1: lines[-2][0] if len(lines) > 1 else ""}
+    found = [
+        kind
+        for number, before in ends.items()
+        if not (lines[number][1] or before.rstrip().endswith((":", "：")))
+        and (kind := old_string(lines[number][0])) is not None
+    ]
+    kinds.update(found)
+    return Reading(kinds.pop(), None, "legacy") if found and len(kinds) == 1 else None
+
+
+def _without_objects(text: str, kinds: set[ControlKind]) -> str:
+    """The text without its JSON objects, whose strings may hold anything; `kinds` gains what their envelopes say."""
+    kept = []
+    at = 0
+    for span in strict_json.spans(text):
+        begins_line = not text[text.rfind("\n", 0, span.start) + 1 : span.start].strip()
+        if span.start < at or not (span.closed or begins_line):
             continue
-    return False
+        envelope = try_parse_control_envelope(text[span.start : span.end])
+        if envelope is not None and begins_line:
+            kinds.add(envelope.control)
+        # A gap of words, so that what is left of the line cannot pass for a line of its own.
+        kept += [text[at : span.start], "{…}"]
+        at = span.end
+    return "".join([*kept, text[at:]])

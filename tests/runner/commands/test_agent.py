@@ -150,7 +150,7 @@ def test_outside_a_repository_runs_lie_beside_the_policy(tmp_path: Path, monkeyp
 
 
 def test_a_run_that_is_not_done_says_why_and_where_to_look(project: Path) -> None:
-    (project / "s.yaml").write_text("answers: [no plan, no plan]")
+    (project / "s.yaml").write_text('answers: ["{\\"steps\\": []}", "{\\"steps\\": []}"]')
     ran = ahp("run", "x", "--script", "s.yaml")
     assert ran.return_value == 1
     assert "not done (PLAN_INVALID)" in ran.stderr
@@ -288,15 +288,16 @@ def test_a_model_is_run_with_ahps_own_tools_and_goes_on_without_naming_it(projec
         says(chat("", "tool_calls", tool_calls=[{"type": "function", "function": show}])),
         says({"error": {"message": "no such model"}}, 404),
         says(chat("It is made.")),
+        says(chat("It is made, as I said.")),
     ]
     with Server(plays) as server:
         ran = ahp("run", "make it", "--base-url", f"{server.address}/v1", "--no-plan")
         assert (ran.exception, ran.return_value) == (None, 1)
         assert "half done\ufffd[2J" in ran.stderr and "MODEL_ERROR" in ran.stderr
         again = ahp("resume")
-        assert (again.exception, again.return_value, again.stdout) == (None, 0, "It is made.\n")
+        assert (again.exception, again.return_value, again.stdout) == (None, 0, "It is made, as I said.\n")
     assert (project / "new").read_text() == "made\n"
-    assert [request.body["model"] for request in server.requests[1:]] == ["tiny"] * 4
+    assert [request.body["model"] for request in server.requests[1:]] == ["tiny"] * 5
     offered = [tool["function"]["name"] for tool in server.requests[1].body["tools"]]
     assert {"read_file", "edit", "run_command"} <= set(offered)
     [start] = [event for event in _events(project) if event["event"] == "run_start"]

@@ -20,7 +20,7 @@ from ahp.runner.models.connect import connect
 from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.events import Event, EventLog
 from ahp.runner.tools.catalog import standard_tools
-from ahp.runner.words.guard import is_protocol_content
+from ahp.runner.words.replies import is_protocol_content
 from tests.conftest import Repo
 from tests.runner.llama.replies import CALLS, LEFT_IN_THE_TEXT, LINES, WAYS
 from tests.system.test_descendants import alive

@@ -48,7 +48,7 @@ def test_one_request() -> None:
         NativeCall("look", '["a"]', "3"),
         NativeCall("", {}, "4"),
     )
-    assert got == Answer("I look.", "tool_calls", calls, 105, 3)
+    assert got == Answer("I look.", "tool_calls", calls, 105, 3, native=True)
     (request,) = server.requests
     assert request.path == "/v1/messages"
     assert KEY in (

@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from ahp.runner.config import AgentConfig
 from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.exchange import Exchange
 from ahp.runner.models.model import Answer, ContextOverflow, ModelError, NativeCall, ToolDefinition, Want
 from ahp.runner.models.openai_chat import OpenAIModel
+from ahp.runner.run.agent import Agent
 from ahp.runner.run.conversation import Message
+from ahp.runner.scripted import ScriptedModel, scripted_tool
 from ahp.system.errors import Timeout
 from tests.runner.models.server import (
     HEAD,
@@ -29,6 +32,8 @@ from tests.runner.models.server import (
     says,
     sends,
 )
+from tests.runner.runs import nowhere
+from tests.runner.scripted_gate import ScriptedGate
 
 ASKED: list[Message] = [{"role": "system", "content": "be good"}, {"role": "user", "content": "hello?"}]
 LOOK = ToolDefinition("look", "looks", {"type": "object", "properties": {"at": {"type": "string"}}})
@@ -354,8 +359,8 @@ def test_what_a_server_does_not_count_is_not_reported(usage: object, counted: tu
 
 def test_elsewhere_than_on_this_machine_a_price_that_is_not_told_is_not_known() -> None:
     one = OpenAIModel("m", Endpoint("openai", "https://model.invalid/v1"))
-    assert one._answer(chat()).usd is None
-    assert one._answer(chat(usage={"cost": 0})).usd == 0.0
+    assert one._answer(chat(), False).usd is None
+    assert one._answer(chat(usage={"cost": 0}), False).usd == 0.0
 
 
 @pytest.mark.parametrize(
@@ -431,6 +436,42 @@ def test_no_password_of_a_proxy_is_told(proxy: str, monkeypatch: pytest.MonkeyPa
     with pytest.raises(ModelError) as raised:
         ask(one)
     assert "hunter2" not in str(raised.value) and raised.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    ("listed", "window"),
+    [
+        ({"data": [{"id": "tiny", "max_model_len": 8192}, {"id": "other", "max_model_len": 1}]}, 8192),
+        ({"data": [{"id": "tiny", "meta": {"n_ctx": 4096, "n_ctx_train": 131072}}]}, 4096),
+        ({"data": [{"id": "tiny", "context_length": 32768}]}, 32768),
+        ({"data": [{"id": "tiny", "context_length": "much"}]}, None),
+        ({"data": "none"}, None),
+        (b"<html>", None),
+    ],
+)
+def test_the_window_is_what_the_server_lists(listed: object, window: int | None) -> None:
+    with Server([says(listed)]) as server:
+        assert model(server).window() == window
+    assert model(server).window() is None
+
+
+def test_the_messages_of_a_run_fit_the_window_of_its_model() -> None:
+    def play(server: Server, connection: socket.socket) -> None:
+        is_list = server.requests[-1].path.endswith("/models")
+        says({"data": [{"id": "tiny", "max_model_len": 2048}]} if is_list else chat("It is 5."))(server, connection)
+
+    with Server([play]) as server:
+        config = AgentConfig(enable_planning=False)
+        agent = Agent(model(server), gate=ScriptedGate(), config=config, root=nowhere())
+        assert agent.run("how many?").answer == "It is 5."
+    assert not any(request.path.endswith("/models") for request in server.requests)  # short messages fit every model
+
+    with Server([play]) as server:
+        look = scripted_tool("look", ["y" * 20_000])
+        agent = Agent(model(server), [look], gate=ScriptedGate(), config=config, root=nowhere())
+        agent.model.query = ScriptedModel(['{"tool": "look", "args": {}}', "It is 5."]).query  # type: ignore[method-assign]
+        agent.run("how many?")
+    assert agent.events.of("trimmed")[0]["why"] == "context_tokens"
 
 
 def test_a_refusal_is_no_answer() -> None:

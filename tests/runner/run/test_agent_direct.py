@@ -52,16 +52,16 @@ def test_an_answer_with_a_signal_glued_to_it_is_asked_for_once_more(planning: bo
     scene = Scene([*before, GLUED, "Answer: 5"], planning=planning)
     assert (scene.turn.answer, scene.turn.stop_reason) == ("Answer: 5", "DONE")
     assert [event["text"] for event in scene.of("intercepted")] == [GLUED]
-    assert "Answer again without it" in scene.said[-1]
+    assert "Answer again in plain words" in scene.said[-1]
 
 
-def test_a_signal_that_the_answer_is_about_is_not_lost() -> None:
-    assert Scene([GLUED, GLUED]).turn.answer == GLUED
+def test_the_words_beside_a_signal_are_not_lost_and_the_signal_is_not_shown() -> None:
+    assert Scene([GLUED, GLUED]).turn.answer == "Answer: 5"
     # Where nothing better can come any more: no request, no answer, or nothing but protocol.
-    assert Scene([GLUED, "x"], max_iterations=1).turn.answer == GLUED
-    assert Scene([GLUED, ModelError("gone", transient=False)]).turn.answer == GLUED
+    assert Scene([GLUED, "x"], max_iterations=1).turn.answer == "Answer: 5"
+    assert Scene([GLUED, ModelError("gone", transient=False)]).turn.answer == "Answer: 5"
     ended = Scene([GLUED, *[DONE] * 20])
-    assert (ended.turn.answer, ended.turn.stop_reason) == (GLUED, "DONE")
+    assert (ended.turn.answer, ended.turn.stop_reason) == ("Answer: 5", "DONE")
     # Work in between makes the former answer an old one.
     assert Scene([GLUED, call(), *[DONE] * 20]).turn.stop_reason == "MAX_ITER"
 

@@ -61,7 +61,7 @@ def test_a_plan_that_cannot_be_carried_out_is_asked_for_once_more(text: str) -> 
 
 
 def test_a_second_bad_plan_ends_the_run() -> None:
-    scene = Scene(["no plan", "still none", plan("a")], planning=True)
+    scene = Scene(["no plan", plan("a", "a"), plan("a")], planning=True)
     assert (scene.turn.stop_reason, scene.turn.state) == ("PLAN_INVALID", "BLOCKED")
     assert scene.states == ["INTAKE", "PLANNING", "BLOCKED"]
     assert scene.turn.requests == 2

@@ -9,8 +9,8 @@ from ahp.protocol.verdict import Verdict
 from ahp.runner.models.model import ContextOverflow, ModelError
 from ahp.runner.run.state_machine import MOVES, State
 from ahp.runner.scripted import Scripted, scripted_tool
-from ahp.runner.words.guard import is_protocol_content
 from ahp.runner.words.plan import StepStatus
+from ahp.runner.words.replies import is_protocol_content
 from ahp.system.errors import AhpError
 from tests.examples import examples
 from tests.runner.runs import DONE, REPLAN, Scene, block, call, plan

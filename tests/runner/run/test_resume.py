@@ -485,7 +485,7 @@ def test_a_deadlock_is_still_one(tmp_path: Path) -> None:
 
 def test_a_plan_may_be_tried_again(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
-    assert planned(path, "no plan", "no plan")[0].stop_reason == "PLAN_INVALID"
+    assert planned(path, plan("a", "a"), plan())[0].stop_reason == "PLAN_INVALID"
     assert planned(path, plan("a"), DONE, "answer", resumes=True)[0].stop_reason == "DONE"
 
 

@@ -39,7 +39,12 @@ def test_every_scene_says_what_it_wants() -> None:
         False,
         True,
         True,
-        False,
+        True,
+    ]
+    assert [[tool.name for tool in wants_of(name).tools] for name in ("step", "react", "answer")] == [
+        ["mend", "control"],
+        ["mend", "final_answer"],
+        ["final_answer"],
     ]
     assert wants_of("react").schema is None  # its answer is words
 

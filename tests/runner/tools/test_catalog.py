@@ -15,8 +15,9 @@ from ahp.runner.run.requests import definition
 from ahp.runner.tools import catalog
 from ahp.runner.tools.catalog import all_tools, standard_tools
 from ahp.runner.tools.function import tool
-from ahp.runner.tools.tool import FunctionTool, Toolbox
+from ahp.runner.tools.tool import TRAINED, FunctionTool, Toolbox
 from ahp.system.errors import AhpError
+from tests.conftest import Repo
 from tests.runner.runs import Scene, call
 
 OWN = {tool.name: tool for tool in standard_tools(print)}
@@ -46,10 +47,35 @@ def test_a_model_is_not_told_of_what_it_cannot_say() -> None:
 
 def test_another_name_of_a_tool_is_that_tool() -> None:
     box = Toolbox(OWN.values())
-    names = [alias for one in OWN.values() for alias in one.aliases]  # type: ignore[attr-defined]
+    names = [alias for known in TRAINED.values() for alias in known.split()]
+    assert TRAINED.keys() == OWN.keys()
     assert len(set(names)) == len(names) and not set(names) & set(OWN)
     assert (box.own_name("cat"), box.own_name("edit"), box.own_name("unknown")) == ("read_file", "edit", "unknown")
     assert {"cat", "read_file"} <= box.names
+
+
+def test_names_and_shapes_that_models_were_trained_on_are_understood(repo: Repo) -> None:
+    repo.commit("begin", **{"a.txt": "one\ntwo\nthree\n"})
+    calls = [
+        call("Write", file_path="b.txt", content="x\n"),
+        call("Edit", file_path="b.txt", old_string="x", new_string="y"),
+        call("replace_in_file", path="b.txt", old_str="y", new_str="z"),
+        call("str_replace_editor", command="view", path="a.txt", view_range=[2, 3]),
+        call("str_replace_based_edit_tool", command="str_replace", path="a.txt", old_str="one", new_str="1"),
+        call("str_replace_editor", command="create", path="c.txt", file_text="c\n"),
+        call("execute_bash", command="cat b.txt"),
+        call("shell", command=["bash", "-lc", "echo $((1 + 1))"]),
+        call("apply_patch", input="*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+2\n*** End Patch"),
+        call("apply_patch", input="*** Begin Patch\n*** Add File: d/d.txt\n+d\n*** End Patch\n"),
+    ]
+    tools = standard_tools(print)
+    scene = Scene([*calls, "done"], tools=tools, root=str(repo.root), verification_policy="none")
+    results = scene.of("tool_result")
+    assert [event["code"] for event in results] == ["ok"] * len(calls), [event["text"] for event in results]
+    assert results[3]["text"].endswith("two\nthree\n")
+    assert [event["text"] for event in results[6:8]] == ["[exit code 0]\nz\n", "[exit code 0]\n2\n"]
+    held = {name: (repo.root / name).read_text() for name in ("a.txt", "c.txt", "d/d.txt")}
+    assert held == {"a.txt": "1\n2\nthree\n", "c.txt": "c\n", "d/d.txt": "d\n"}
 
 
 def test_a_tool_goes_before_another_name() -> None:

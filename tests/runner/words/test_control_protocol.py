@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ahp.runner.words.control_protocol import Reading, read_control, try_parse_control_envelope
-from ahp.runner.words.guard import is_protocol_content
-from ahp.runner.words.replies import read_reply
+from ahp.runner.words.control_protocol import Reading, try_parse_control_envelope
+from ahp.runner.words.replies import is_protocol_content, read_control, read_reply
 
 CASES = Path(__file__).resolve().parents[2] / "data" / "cases" / "control.jsonl"
 PLAN = [case for case in map(json.loads, CASES.read_text("utf-8").splitlines()) if case["scene"] == "plan"]

@@ -1,4 +1,4 @@
-"""ahp.runner.words.guard"""
+"""ahp.runner.words.replies"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ahp.runner.words.guard import holds_signal, is_protocol_content
+from ahp.runner.words.replies import Words, is_protocol_content, read_reply
 
 CASES = Path(__file__).resolve().parents[2] / "data" / "cases" / "control.jsonl"
 REACT = [case for case in map(json.loads, CASES.read_text("utf-8").splitlines()) if case["scene"] == "react"]
@@ -94,6 +94,8 @@ def test_the_sample_cases_of_final_answers(case: dict[str, Any]) -> None:
         '{"title":"t","steps":[{"id":"a","description":"d","dependencies":[]}]}',
         'Sunny.\n{"steps":[{"id":"a","description":"d"}],"verification_policy":"auto"}',
         "<think>It is sunny.",
+        "[PLAN]\n1. look\n\nThis is what I would do.",
+        '{"control":"step_done"} is what finishes a step.',
         '{"tool_calls":[{"name":"x","arguments":{}}]}',
     ],
 )
@@ -105,9 +107,7 @@ def test_protocol_is_never_shown(text: str) -> None:
     "text",
     [
         "It is sunny.",
-        "A step ends with the word STEP_DONE",
         "[PLAN] is how a list begins.",
-        "[PLAN]\n1. look\n\nThis is what I would do.",
         "The plan has three steps.",
         '{"city": "北京", "temperature": 5}',
         '[{"step": 1}, {"step": 2}]',
@@ -119,13 +119,10 @@ def test_protocol_is_never_shown(text: str) -> None:
         '{"volume": 1, "cont',
         'The executor sends {"control":"step_done"} when a step is finished.',
         '`{"control":"step_done"}` is the envelope that finishes a step.',
-        'To finish a step the model sends {"control":"step_done"}',
-        'To finish a step, send:\n```json\n{"control":"step_done"}\n```',
-        'To finish a step, send:\n{"control":"step_done"}\nand wait.',
-        '{"control":"step_done"} is what finishes a step.',
-        '{"control":"replan"} 表示需要重规划。',
         "The old protocol wrote STEP_DONE; it is gone.",
-        "The signals are:\n- STEP_DONE\n- REPLAN",
+        "NO_REPLAN",
+        "I replan the trip.",
+        'In code:\n```py\nDONE = {"control":"step_done"}\n```',
         "文件已写好。\n步骤完成。",
         '用 {"control":"step_done"} 表示步骤完成。',
         "[control]",
@@ -137,9 +134,7 @@ def test_protocol_is_never_shown(text: str) -> None:
         "step,",
         '{"title":"t","steps":[{"id":"a","description":"d"}]}',
         '{"steps":[{"id":"a","text":"d"}],"verification_policy":"auto"}',
-        'A plan looks like this:\n{"title":"t","steps":[{"id":"a","description":"d","dependencies":[]}]}',
         "Final answer: it is sunny.",
-        ",",
     ],
 )
 def test_answers_pass(text: str) -> None:
@@ -167,30 +162,31 @@ def test_answers_pass(text: str) -> None:
         "Answer: 5\n<control>step_done</control>",
         'Answer: 5\n\n```json\n{"control":"step_done"}\n```\nThanks.',
         'To finish a step the model sends {"control":"step_done"}',
+        'It is sunny.\n{"control":"step_done"}\nBye.',
     ],
 )
-def test_a_signal_at_an_end_of_a_line_may_be_left_behind(text: str) -> None:
-    assert not is_protocol_content(text)
-    assert holds_signal(text)
+def test_what_stands_beside_words_is_cut_out_of_them(text: str) -> None:
+    assert is_protocol_content(text)
+    reply = read_reply(text)
+    assert isinstance(reply, Words)
+    assert reply.cut_out
+    assert "control" not in reply.text and "STEP_DONE" not in reply.text
+    assert not is_protocol_content(reply.text)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "Answer: 5",
-        "The plan has three steps.",
-        'The executor sends {"control":"step_done"} when a step is finished.',
-        'To finish a step, send:\n{"control":"step_done"}\nand wait.',
-        'To finish a step, send: {"control":"step_done"}',
-        'To finish a step, send:\n```json\n{"control":"step_done"}\n```',
-        'In code:\n```py\nDONE = {"control":"step_done"}\n```',
-        "I replan the trip.",
-        "NO_REPLAN",
-        '{"control": "volume_up"}',
+        "｛＂control＂：＂step_done＂｝",
+        "control: step_done",
+        "Sunny.\ncontrol: step_done",
+        "&#123;&quot;control&quot;: &quot;step_done&quot;&#125;",
+        '{"con\u200btrol": "step_done"}',
+        'assistant: {"control": "step_done"}',
     ],
 )
-def test_a_signal_that_a_sentence_speaks_of_is_none(text: str) -> None:
-    assert not holds_signal(text)
+def test_other_letters_and_forms_hide_no_signal(text: str) -> None:
+    assert is_protocol_content(text)
 
 
 def test_what_is_no_text_is_no_answer() -> None:

@@ -80,14 +80,13 @@ Some words.
         ('{"steps": [], "steps": []}', "duplicate key"),
         ('{"steps": []}', "at least 1"),
         ('{"steps": "a"}', "valid list"),
-        ('{"steps": ["a"]}', "valid dictionary"),
+        ('{"steps": [5]}', "valid dictionary"),
+        ('{"steps": [{"id": "step_1", "description": "…"}]}', "'step_1' has no description"),
         ('{"steps": [{"id": "a"}]}', "description"),
         ('{"steps": [{"id": "a", "description": "d", "dependencies": ["b"]}]}', "no step"),
         ('{"steps": [{"id": "a", "description": "d", "status": "done"}]}', "has status 'done'"),
         ('{"steps": [{"id": "a", "description": "d", "status": "in_progress"}]}', "has status"),
         ("[PLAN]\n1. [x] all done", "has status 'done'"),
-        ('{"steps": [{"id": "a", "description": "d"}], "verification_policy": "trust_me"}', "not known"),
-        ('{"steps": [{"id": "a", "description": "d"}], "verification_policy": "Run Pytest"}', "verification_policy"),
     ],
 )
 def test_what_is_no_plan_is_refused_with_a_sentence(text: str, problem: str) -> None:
@@ -121,14 +120,14 @@ def test_copies_of_finished_steps_are_dropped_and_waited_for_no_more() -> None:
                 {"id": "a", "description": "told otherwise", "status": "done"},
                 {"id": 1, "description": "The  first"},
                 {"id": "b", "description": "new", "dependencies": ["a", 1, "c"]},
-                {"id": "c", "description": "new", "dependencies": "wrong"},
+                {"id": "c", "description": "new", "dependencies": {}},
             ]
         }
     )
     finished = [*done(a="as it was"), PlanStep(id="1", description="the first", status=StepStatus.DONE)]
-    with pytest.raises(PlanError, match="valid list"):
+    with pytest.raises(PlanError, match="valid string"):
         parse_plan_from_text(text, finished=finished)
-    plan = parse_plan_from_text(text.replace('"wrong"', "[]"), finished=finished)
+    plan = parse_plan_from_text(text.replace("{}", "[]"), finished=finished)
     assert told(plan) == [("b", "new", ["c"]), ("c", "new", [])]
     with pytest.raises(PlanError, match="valid list"):
         parse_plan_from_text('{"steps": 5}', finished=finished)
@@ -203,6 +202,44 @@ def test_huge_texts_are_read(text: str) -> None:
         parse_plan_from_text(text)
     except PlanError:
         pass
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ({"steps": ["read it", "write it"]}, "a step without an id is step_1"),
+        ({"steps": [{"description": "read it"}, {"description": "write it"}]}, "a step without an id is step_2"),
+        (["read it", "write it"], "a step without an id is step_1"),
+        ([{"task": "read it"}, {"task": "write it"}], "task of a step was read as description"),
+        ({"tasks": [{"id": 1, "task": "read it"}, {"id": 2, "title": "write it"}]}, "title of a step was read as"),
+        ({"plan": ["read it", "write it"]}, "a step without an id is step_2"),
+    ],
+)
+def test_a_plan_in_other_words_is_read_and_told(written: object, told: str) -> None:
+    said: list[str] = []
+    plan = parse_plan_from_text(json.dumps(written), told=said)
+    assert [step.description for step in plan.steps] == ["read it", "write it"]
+    assert any(told in one for one in said)
+
+
+def test_what_models_write_for_nothing_yet_is_no_fault() -> None:
+    step = {"id": "a", "description": "d", "tools_expected": None, "dependencies": None, "status": "todo"}
+    [read] = parse_plan_from_text(json.dumps({"steps": [step]})).steps
+    assert (read.tools_expected, read.dependencies, read.status) == ([], [], "pending")
+    waits = [{"id": 1, "description": "x"}, {"id": 2, "description": "y", "depends_on": 1, "tools": "edit"}]
+    read = parse_plan_from_text(json.dumps({"steps": waits})).steps[1]
+    assert (read.dependencies, read.tools_expected) == (["1"], ["edit"])
+
+
+@pytest.mark.parametrize(
+    ("written", "policy"),
+    [("pytest", "run_pytest"), ("Run Pytest", "run_pytest"), ("trust_me", "auto"), (None, "auto")],
+)
+def test_a_policy_is_read_as_a_known_one_and_adds_nothing_else(written: str | None, policy: str) -> None:
+    said: list[str] = []
+    text = json.dumps({"steps": [{"id": "a", "description": "d"}], "verification_policy": written})
+    assert parse_plan_from_text(text, told=said).verification_policy == policy
+    assert bool(said) is (written is not None)
 
 
 @given(

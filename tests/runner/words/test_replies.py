@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ahp.runner.words.actions import Malformed, Respond, ToolCall
 from ahp.runner.words.control_protocol import Reading
-from ahp.runner.words.replies import Act, Protocol, Words, read_reply
+from ahp.runner.words.replies import Act, Final, Protocol, Words, is_protocol_content, read_reply
 
 TOOLS = frozenset({"read_file", "write_file", "search"})
 CALL = '{"tool": "read_file", "args": {"path": "a"}}'
@@ -194,7 +194,6 @@ def test_a_call_of_a_tool_that_is_not_there_is_a_call(text: str) -> None:
         "plain words",
         f"use {CALL} to read",
         f"`{CALL}` is how a file is read.",
-        f"```\n{CALL}\n```\nis how it is called",
         f"```\n# how to call\n{CALL}\n```",
         '{"tool": "hammer", "price": 5}',
         '{"tool": "drill", "input": "steel"}',
@@ -213,7 +212,6 @@ def test_a_call_of_a_tool_that_is_not_there_is_a_call(text: str) -> None:
         'The result of search:\n{"hits": 3}',
         'What read_file gave:\n{"path": "a"}',
         "Use search: it finds {braces}, too.",
-        'x {"respond": "a", "action": "x"}',
         "Tool: search\nIt finds lines.",
         "The page has a field:\n<search>\nand no button.",
         "Mistral writes\n```\n[TOOL_CALLS]search{}\n```\nbefore a call.",
@@ -257,7 +255,7 @@ def test_a_control_object_that_is_no_signal_is_told_its_fault(text: str, problem
     reply = read_reply(text, TOOLS, "step")
     assert isinstance(reply, Malformed)
     assert problem in reply.problem
-    assert read_reply(text, TOOLS, "react") == Protocol()
+    assert is_protocol_content(text, TOOLS)
 
 
 def test_control_signals_are_read_in_steps_only() -> None:
@@ -273,14 +271,67 @@ def test_nothing_is_protocol(text: str) -> None:
     assert read_reply(text) == Protocol()
 
 
-def test_langchains_final_answer_is_an_answer() -> None:
+@pytest.mark.parametrize("scene", ["react", "answer", "planning"])
+def test_a_final_answer_is_a_call_that_ends_the_run_and_no_step(scene: str) -> None:
+    typed = '{"tool": "final_answer", "args": {"text": "It is 5."}}'
     for form in (
+        typed,
         '{"action": "Final Answer", "action_input": "It is 5."}',
-        '```json\n{"action": "final_answer", "action_input": "It is 5."}\n```',
+        '```json\n{"action": "final_answer", "action_input": {"text": "It is 5."}}\n```',
+        '{"name": "final_answer", "arguments": "{\\"text\\": \\"It is 5.\\"}"}',
     ):
-        assert read_reply(form, TOOLS) == Words("It is 5.")
-    for form in ('{"action": "Final Answer", "action_input": 5}', 'See {"action_input": 5}'):
-        assert read_reply(form, TOOLS) == Words(form)
+        assert read_reply(form, TOOLS, scene) == Final({"text": "It is 5."})
+        in_a_step = read_reply(form, TOOLS, "step")
+        assert isinstance(in_a_step, Malformed)
+        assert "not a step" in in_a_step.problem
+    assert isinstance(read_reply(f"{CALL}\n{typed}", TOOLS, scene), Malformed)
+    assert read_reply('See {"action_input": 5}', TOOLS, scene) == Words('See {"action_input": 5}')
+
+
+def test_calls_beside_the_text_are_what_a_reply_does_whatever_its_words_say() -> None:
+    call = ToolCall("read_file", {"path": "a"})
+    for text in ("", "I read it.", OTHER, "<think>so", 'It holds {"control": "step_done"}.'):
+        assert read_reply(text, TOOLS, "step", calls=[call]) == READ
+    both = read_reply('{"respond": "ab", "action": "dismiss"}', TOOLS, "step", calls=[call])
+    assert both == Act((Respond("ab", "dismiss", {}),), calls=(call,))
+    done = ToolCall("control", {"control": "step_done", "reason": "all is there"})
+    reading = Act(control=Reading("step_done", "all is there", "tool"))
+    assert read_reply("The step is complete.", TOOLS, "step", calls=[done]) == reading
+    assert read_reply('{"tool": "control", "args": {"control": "step_done"}}', TOOLS, "step") == Act(
+        control=Reading("step_done", None, "tool")
+    )
+    for wrong, scene, problem in (
+        ([done], "react", "none is worked on"),
+        ([call, done], "step", "not both"),
+        ([ToolCall("control", {"control": "done"})], "step", "'step_done' or 'replan'"),
+        ([call, ToolCall("final_answer", {"text": "x"})], "react", "send it alone"),
+        ([Malformed("no object")], "step", "no object"),
+    ):
+        reply = read_reply("", TOOLS, scene, calls=wrong)
+        assert isinstance(reply, Malformed)
+        assert problem in reply.problem
+
+
+def test_text_ends_a_step_only_by_one_envelope_alone() -> None:
+    for text in (
+        'All is done. {"tool": "control", "args": {"control": "step_done"}}',
+        'The step is complete.\n\n{"control":"step_done"}',
+    ):
+        reply = read_reply(text, TOOLS, "step")
+        assert isinstance(reply, Malformed)
+        assert "beside the control object" in reply.problem
+
+
+@pytest.mark.parametrize(
+    "text", [f"I'll call {CALL}", f"I'll call `{CALL}`", f"I'll call `{CALL}`.", f"Next comes **{CALL}**!"]
+)
+@pytest.mark.parametrize("scene", ["react", "answer", "step"])
+def test_a_call_at_the_end_of_a_sentence_is_a_call(text: str, scene: str) -> None:
+    assert read_reply(text, TOOLS, scene) == READ
+
+
+def test_turns_that_a_model_writes_for_others_are_no_part_of_a_reply() -> None:
+    assert read_reply("It is 5.\n<|im_start|>user\nAll done.") == Words("It is 5.")
 
 
 PIECES = st.sampled_from(

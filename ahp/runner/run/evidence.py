@@ -1,0 +1,167 @@
+"""Done is evidence: what a run has changed and verified, beside what its plan expects and its model claims."""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import BaseModel
+
+from ahp.protocol.text import one_line
+from ahp.runner.run.events import Event
+from ahp.runner.run.prompts import files_named
+from ahp.runner.run.snapshot import Snapshot, changed_since, differing
+from ahp.runner.tools.tool import Tool
+from ahp.runner.verification.project import DERIVED
+from ahp.runner.verification.result import NOT_MADE, VerificationResult
+from ahp.runner.verification.verifier import NOT_ASKED
+from ahp.runner.verification.work_tree import view_of
+
+_WRITERS = ("write", "edit", "patch")  # kinds of tools that leave another file behind, or have done nothing
+# `src/app.py`, `a.txt`: not the end of an address, nor `e.g.`.
+_FILE = re.compile(r"(?<![\w/.@:-])(?:[\w.-]{1,100}/)*[\w-]{1,100}\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w/])")
+_QUESTION = ("?", "？")
+_MOST_NAMES = 50
+
+
+@dataclass(frozen=True)
+class Given:
+    """The answer that a model gave: in words, or `typed`, with what it says it `changed` (null: none was asked for).
+
+    `value` is the answer of the caller's own schema.
+    """
+
+    text: str
+    typed: bool = False
+    changed: Sequence[str] | None = ()
+    unsure: str = ""
+    value: BaseModel | None = field(default=None, compare=False)
+
+
+def changed_in(events: Iterable[Event], root: str) -> list[str] | None:
+    """The files that hold something else than when the run began, in order; None where git cannot tell."""
+    taken = next((event["snapshot"] for event in events if event["event"] == "snapshot"), None)
+    changed = None if taken is None else changed_since(root, Snapshot(**taken))
+    return None if changed is None else _ours(changed)
+
+
+def _ours(paths: Iterable[str]) -> list[str]:
+    return [path for path in paths if not path.endswith(DERIVED)]
+
+
+def writers(tools: Iterable[Tool]) -> list[Tool]:
+    """The tools among these that write files and do nothing else."""
+    return [tool for tool in tools if tool.writes and tool.kind in _WRITERS]
+
+
+def owed(events: Iterable[Event], step: str, expected: Sequence[Tool], *, by_git: bool) -> str | None:
+    """What a step that is said to be done has not done of what its plan expects of it; None for nothing.
+
+    The tools `expected` that may write have run, and those that only write have changed a file, as far as git can tell
+    (`by_git`). Read from the run's events, so a resumed run knows it too.
+    """
+    may_write = [tool for tool in expected if tool.writes]
+    ran: set[str] = set()
+    changed = in_call = False
+    last: Snapshot | None = None
+    for event in events:
+        kind, own = event["event"], event.get("step") == step
+        if kind in ("tool_call", "tool_result"):
+            in_call = own and kind == "tool_call"
+            ran |= {str(event["tool"])} if own and event.get("code") == "ok" else set()
+        elif kind == "step_tree" and own:
+            changed = True
+        elif kind == "snapshot" and event["snapshot"] is not None:
+            now = Snapshot(**event["snapshot"])
+            changed |= in_call and (last is None or last.base != now.base or bool(_ours(differing(last, now))))
+            last = now
+    only_write = writers(may_write)
+    if not may_write or changed or (ran & {tool.name for tool in may_write} and not (only_write and by_git)):
+        return None
+    names = ", ".join(tool.name for tool in may_write)
+    done = "nothing has changed in it" if ran & {tool.name for tool in may_write} else "none of them did their work"
+    return f"Step {one_line(step, 80)} is to use {names}, and {done}"
+
+
+def uncovered(
+    given: Given, task: str, changed: Sequence[str] | None, root: str, *, wrote: bool, may_write: bool, expects: bool
+) -> str | None:
+    """Why an answer is not covered by what has changed, as a sentence; None where it is, or asks for no change.
+
+    `wrote` says whether anything was written at all, `expects` whether the plan expects it.
+    A model that only talks is doubted where the task is no question and it or the task names a file.
+    """
+    claimed = [path for path in map(_relative(root), given.changed or ()) if path]
+    if given.typed and changed is not None:
+        missing = [path for path in claimed if not _holds(changed, path) and not _ignored(root, path)]
+        if missing:
+            return f"The answer says that {files_named(missing)} changed, and nothing in there has"
+    if wrote or not may_write or (given.typed and given.changed is None):
+        return None
+    if expects or claimed or _names_a_file(task, given.text, root):
+        return "Nothing in the project has changed"
+    return None
+
+
+def _relative(root: str) -> Callable[[str], str]:
+    def relative(path: str) -> str:
+        path = path.strip().rstrip("/")
+        return os.path.relpath(os.path.join(root, path), root) if path else ""
+
+    return relative
+
+
+def _holds(changed: Sequence[str], path: str) -> bool:
+    return any(one == path or one.startswith(f"{path}/") for one in changed)
+
+
+def _ignored(root: str, path: str) -> bool:
+    """Whether git does not look at a path: what is there cannot be told to have changed."""
+    asked = ("--literal-pathspecs", "ls-files", "--others", "--ignored", "--exclude-standard", "--", path)
+    view = view_of(root)
+    return view is not None and bool(view.repo.line(*asked, ok=(0, 1, 128)))
+
+
+def _names_a_file(task: str, text: str, root: str) -> bool:
+    if task.rstrip().endswith(_QUESTION):
+        return False
+    named = [found[0] for found in _FILE.finditer(task)][:_MOST_NAMES]
+    if any(len(name.rpartition(".")[2]) > 1 for name in named):
+        return True
+    named += [found[0] for found in _FILE.finditer(text)][:_MOST_NAMES]
+    return any(os.path.exists(os.path.join(root, name)) for name in named)
+
+
+class VerificationNotes:
+    """Reads the results of a run in order, with what the project's files held `before` and `after` each of them."""
+
+    def __init__(self) -> None:
+        self._last: VerificationResult | None = None
+        self._red_at: Snapshot | None = None
+        self._doubts: dict[str, None] = {}
+
+    def read(self, found: VerificationResult, before: Snapshot | None, after: Snapshot | None) -> None:
+        """Takes note of one result. Where git cannot tell what files hold (None), nothing is claimed of them."""
+        self._last = found
+        changed = differing(before, after) if before is not None and after is not None else []
+        if changed:
+            who = "by its tests or by somebody else"
+            told = f"Files changed while the project was verified, {who}: {files_named(changed)}."
+            self._doubts[f"{told} What they hold now was not verified."] = None
+        if found.red:
+            self._red_at = before
+        elif found.ok and before is not None and before == self._red_at:
+            self._doubts["Verified red, then green, though no file had changed: a test may be flaky."] = None
+
+    @property
+    def notes(self) -> list[str]:
+        """One sentence each."""
+        last = self._last
+        unmade = last is not None and last != NOT_ASKED and last.type in NOT_MADE
+        said = [f"not verified ({last.type}): {last.summary}"] if last and unmade else []
+        return [*said, *(last.cautions if last else ()), *self._doubts]
+
+    @property
+    def verified(self) -> list[str]:
+        """What the last verification found green, a sentence each."""
+        return [self._last.summary] if self._last is not None and self._last.ok else []
