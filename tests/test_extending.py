@@ -109,7 +109,7 @@ FILES = {
             return [Check("acme-check", "tests", ".", argv, read)] if project.has("acme.txt") else []
         """,
     "acme/models.py": """\
-        from ahp.runner.models.apis import Api
+        from ahp.runner.models.endpoint import Api
         from ahp.runner.models.model import Answer
 
         ACME = Api(model="acme.models:Model", address="http://127.0.0.1:9", key="ACME_KEY")

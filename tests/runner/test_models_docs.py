@@ -10,7 +10,7 @@ import pytest
 
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models import exchange
-from ahp.runner.models.apis import APIS
+from ahp.runner.models.endpoint import APIS
 from ahp.runner.run.requests import definition
 from ahp.runner.tools.catalog import GROUP, standard_tools
 

@@ -10,7 +10,7 @@ import click
 from ahp.cli.groups import Group
 from ahp.cli.options import RUN, TEXT_OR_JSON
 from ahp.runner.commands import agent_history
-from ahp.runner.models import apis
+from ahp.runner.models import endpoint
 from ahp.system import jsontext
 from ahp.system.interrupt import Ended
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ahp.runner.models.model import Model
     from ahp.runner.run.agent import Agent, AgentTurn
     from ahp.runner.run.events import Event, EventLog, Listener
-    from ahp.runner.run.live_view import LiveView
+    from ahp.runner.run.live import LiveView
     from ahp.runner.tools.tool import Tool
 
 _LIVE = click.option(
@@ -42,7 +42,7 @@ _JOBS = click.option(
 )
 _API = click.option(
     "--api",
-    type=click.Choice(apis.names()),
+    type=click.Choice(endpoint.names()),
     help="What the server speaks. Default: AHP_MODEL_API, or as name and address tell.",
 )
 
@@ -191,7 +191,7 @@ def _connected(config: "AgentConfig", model: str | None, base_url: str | None, a
 
     connected = connect(model, base_url, api, env=environ.current(), reply_format=config.reply_format)
     # From here on only the client has the key: tools of the run are processes of the same user.
-    secret_variables.forget(apis.key_variables())
+    secret_variables.forget(endpoint.key_variables())
     return connected
 
 
@@ -228,7 +228,7 @@ def _view(live: bool | None, form: str) -> "LiveView | None":
     """What shows a run while it goes on: by default where a person looks on and has not asked for events."""
     if not (live or (live is None and form == "text" and sys.stderr.isatty())):
         return None
-    from ahp.runner.run.live_view import LiveView
+    from ahp.runner.run.live import LiveView
 
     return LiveView()
 

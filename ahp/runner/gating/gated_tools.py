@@ -6,20 +6,19 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ahp.protocol.text import one_line
+from ahp.protocol.text import excerpt, failure, one_line
 from ahp.protocol.verdict import Verdict
 from ahp.runner.config import AgentConfig
 from ahp.runner.gating.gates import modified
 from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.run.events import AnyLog, plain
+from ahp.runner.run.evidence import first_snapshot
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
-from ahp.runner.run.snapshot import Snapshot, take
 from ahp.runner.tools.project_files import LastSeen
 from ahp.runner.tools.tool import InvalidCall, Tool, Toolbox, ToolContext, left_running, result_text, told
-from ahp.runner.verification.work_tree import WorkTreeMark, changed_since, mark
+from ahp.runner.verification.work_tree import Snapshot, changed_since, take
 from ahp.runner.words.actions import ToolCall
-from ahp.runner.words.excerpt import excerpt, failure
 from ahp.system.deadline import Worker
 from ahp.system.descendants import Descendants
 from ahp.system.errors import AhpError, Timeout
@@ -67,8 +66,7 @@ class GatedTools:
         self._repeats = Repeats()
         self._barred = Repeats()
         self.expected: list[str] | None = None  # the tools that the plan step at work names; None outside of a step
-        self._may_have_written = self._has_run = False
-        self._work_tree: WorkTreeMark | None = None
+        self._may_have_written = False
         self._seen: Snapshot | None = None
 
     @property
@@ -79,7 +77,7 @@ class GatedTools:
     def take_up(self, past: RestoredRun) -> None:
         """Goes on where a former run stood; a tool that may have run has written."""
         self._repeats, self._barred = past.repeats, past.barred
-        self._has_run, self._work_tree, self._seen = past.has_run, past.work_tree, past.snapshot
+        self._seen = past.snapshot
         names = {*past.ran, past.open_call}
         self._may_have_written = any(tool.writes for name, tool in self._toolbox.tools.items() if name in names)
 
@@ -98,23 +96,19 @@ class GatedTools:
         """
         other = GatedTools(self._toolbox.at(root), desk, events, self._config, root, lambda: env, descendants)
         other._repeats, other._barred = self._repeats, self._barred
-        other._looked, other._has_run = looked, True
+        other._looked = looked
         return other
-
-    def begin(self) -> None:
-        """Notes what the work tree holds before the first tool runs."""
-        if not self._has_run:
-            self._has_run, self._work_tree = True, mark(self._root)
-            self._events("work_tree", mark=None if self._work_tree is None else asdict(self._work_tree))
 
     def wrote(self) -> bool:
         """Whether the project is another than before the first tool ran.
 
         The work tree tells, not what tools say of themselves; outside a repository that is all there is.
         """
-        if self._work_tree is None:
+        first = first_snapshot(self._events.seen)
+        if first is None:
             return self._may_have_written
-        return changed_since(self._root, self._work_tree)
+        changed = changed_since(self._root, first)
+        return changed is None or bool(changed)
 
     def named(self, names: Iterable[str]) -> list[Tool]:
         """The tools of the run among these names, as a plan gives them."""
@@ -139,7 +133,8 @@ class GatedTools:
     @property
     def base(self) -> str:
         """The commit that was checked out before the first tool ran, "" where none was."""
-        return "" if self._work_tree is None else self._work_tree.base
+        first = first_snapshot(self._events.seen)
+        return "" if first is None else first.base
 
     def look(self) -> None:
         """Notes what the project's files hold, so that a resumed run can tell what somebody else has changed."""
@@ -224,7 +219,6 @@ class GatedTools:
     def _run(self, tool: Tool, call: ToolCall, valid: BaseModel, seconds_left: float | None) -> Outcome:
         limit = self._config.tool_timeout_s if tool.timeout_s is None else tool.timeout_s
         seconds = limit if seconds_left is None else min(limit, seconds_left)
-        self.begin()
         self._may_have_written = self._may_have_written or tool.writes
         judged = self._call_of(tool, valid)  # as it was before the tool, which may change what it was given
         context = ToolContext(self._root, seconds, dict(self._env()), self._last_seen)

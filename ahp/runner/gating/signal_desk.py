@@ -11,10 +11,9 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
 from ahp.runner.gating.gates import Gate, count_blocks, forget_blocks, reasons, said
 from ahp.runner.gating.person import Choice, Person
-from ahp.runner.run.cursor import Cursor
 from ahp.runner.run.events import AnyLog, plain
 from ahp.runner.run.limits import Repeats
-from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.run.restored_run import Cursor, RestoredRun
 from ahp.runner.run.state_machine import Stop
 from ahp.runner.words.actions import Respond
 from ahp.system.errors import AhpError

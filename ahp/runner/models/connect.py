@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from ahp.protocol.text import one_line
 from ahp.runner.config import ReplyFormat
-from ahp.runner.models import apis
-from ahp.runner.models.endpoint import BASE_URL, MODEL, Endpoint, endpoint, key_of
+from ahp.runner.models.endpoint import BASE_URL, MODEL, Endpoint, endpoint, key_of, row
 from ahp.runner.models.exchange import Exchange, sdk
 from ahp.runner.models.model import Model
 from ahp.system import wings
@@ -30,7 +29,7 @@ def connect(
     to = endpoint(base_url, api, model, env)
     if not model and to.official:
         raise AhpError(f"which model? Name it with --model or {MODEL}, its server with --base-url or {BASE_URL}")
-    known = apis.row(to.api)
+    known = row(to.api)
     if known.client:
         sdk(known.client.partition(":")[0])
     key = key_of(to, env)

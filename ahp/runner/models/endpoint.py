@@ -1,5 +1,7 @@
 """Where a model is asked: its interface, the address of its server, and the key for it.
 
+Interfaces are one row each; packages add rows by the entry point `ahp.models` (docs/extending.md).
+
 All of it comes from the person (options, environment, keyring), never from a file of the project: a pull request that
 changes a file could else send the project and the key elsewhere.
 """
@@ -8,12 +10,80 @@ import ipaddress
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from ahp.runner.models import apis
-from ahp.runner.models.apis import KEY
+from ahp.protocol.text import one_line
+from ahp.system import wings
 from ahp.system.deadline import within
 from ahp.system.errors import AhpError
+
+KEY = "AHP_API_KEY"  # goes to whatever address the person named
+
+
+class Api(NamedTuple):
+    """All that is known of an interface. Texts may be empty where it has no such thing.
+
+    `model` is the place (`module:Class`) of what is called as `Class(name, endpoint, key, reply_format)` and is a
+    `Model`; `client` the place of the SDK's asynchronous client, for what asks through `Exchange`. `address` is the
+    company's own, `adds` the end of an address that the SDK adds itself. `base_url` and `key` name variables of the
+    environment. `prefix` begins the names of the company's models.
+    """
+
+    model: str
+    client: str = ""
+    address: str = ""
+    adds: str = ""
+    base_url: str = ""
+    key: str = ""
+    prefix: str = ""
+
+
+# The first one is spoken by a server of which nothing else is known.
+APIS = {
+    "openai": Api(
+        model="ahp.runner.models.openai_chat:OpenAIModel",
+        client="openai:AsyncOpenAI",
+        address="https://api.openai.com/v1",
+        base_url="OPENAI_BASE_URL",
+        key="OPENAI_API_KEY",
+    ),
+    "anthropic": Api(
+        model="ahp.runner.models.anthropic_messages:AnthropicModel",
+        client="anthropic:AsyncAnthropic",
+        address="https://api.anthropic.com",
+        adds="/v1",
+        base_url="ANTHROPIC_BASE_URL",
+        key="ANTHROPIC_API_KEY",
+        prefix="claude",
+    ),
+}
+
+
+def names() -> list[str]:
+    """The interfaces that ahp and installed packages speak."""
+    return [*APIS, *(name for name in wings.added("models") if name not in APIS)]
+
+
+@cache
+def row(name: str) -> Api:
+    """What is known of an interface. Raises AhpError for an unknown one, or a row that cannot be imported."""
+    if name in APIS:
+        return APIS[name]
+    place = wings.added("models").get(name)
+    if place is None:
+        raise AhpError(f"{one_line(name)!r} is no interface that ahp speaks; one of {', '.join(names())}")
+    found = wings.load(place, "models")
+    if not isinstance(found, Api):
+        raise AhpError(f"{place}, which a package adds to ahp.models, is no {Api.__module__}.Api")
+    return found
+
+
+def key_variables() -> list[str]:
+    """The variables that may hold a key: no program of a run gets them."""
+    return [KEY, *(key for name in names() if (key := row(name).key))]
+
 
 MODEL, BASE_URL, API = "AHP_MODEL", "AHP_BASE_URL", "AHP_MODEL_API"
 _SERVICE = "ahp"  # in the keyring; the user name there is the host of the address
@@ -32,7 +102,7 @@ class Endpoint:
     @property
     def official(self) -> bool:
         """Whether it is the address of the company that the interface is named after."""
-        return _host(self.base_url) == _host(apis.row(self.api).address)
+        return _host(self.base_url) == _host(row(self.api).address)
 
     @property
     def is_local(self) -> bool:
@@ -56,13 +126,13 @@ def endpoint(base_url: str | None, api: str | None, model: str | None, env: Mapp
     models; else OpenAI's, which local servers speak. Raises AhpError for what is no address.
     """
     base_url, api = base_url or env.get(BASE_URL), api or env.get(API)
-    api = api or next((name for name in apis.names() if _meant(name, base_url, model or "")), next(iter(apis.APIS)))
-    known = apis.row(api)
+    api = api or next((name for name in names() if _meant(name, base_url, model or "")), next(iter(APIS)))
+    known = row(api)
     return Endpoint(api, checked(base_url or env.get(known.base_url) or known.address, api))
 
 
 def _meant(api: str, base_url: str | None, model: str) -> bool:
-    known = apis.row(api)
+    known = row(api)
     if base_url:
         return _host(base_url) == _host(known.address)
     return bool(known.prefix) and model.startswith(known.prefix)
@@ -86,7 +156,7 @@ def checked(base_url: str, api: str) -> str:
             "the address of the model may hold no user, password or query: it is written down with the run. "
             f"Put the key into {KEY}."
         )
-    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix(apis.row(api).adds)}"
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix(row(api).adds)}"
 
 
 def key_of(to: Endpoint, env: Mapping[str, str]) -> str | None:
@@ -97,7 +167,7 @@ def key_of(to: Endpoint, env: Mapping[str, str]) -> str | None:
     password of the service `ahp` for the host: `keyring set ahp HOST`. Raises AhpError for the company's own address
     without a key, where it wants one.
     """
-    known = apis.row(to.api)
+    known = row(to.api)
     key = env.get(KEY)
     theirs = env.get(known.base_url)
     if not key and (to.official or (theirs and checked(theirs, to.api) == to.base_url)):

@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from ahp.protocol.text import one_line
-from ahp.runner.models import apis
-from ahp.runner.models.endpoint import Endpoint
+from ahp.runner.models.endpoint import KEY, Endpoint, row
 from ahp.runner.models.model import ContextOverflow, ModelError
 from ahp.system import installed, jsontext
 from ahp.system.errors import AhpError, Timeout
@@ -76,7 +75,7 @@ class Exchange:
         self.to = to
         self.key = key
         self.who = f"the model {one_line(model, 80)} at {to.base_url}"
-        self._api = apis.row(to.api)
+        self._api = row(to.api)
         self._package, _, self._client = self._api.client.partition(":")
         self._secrets = [key] if key and len(key) >= _SHORTEST_KEY else []
 
@@ -187,8 +186,8 @@ class Exchange:
         shown = self.shown(said) or f"HTTP status {status}"
         if status in (401, 403):
             if not self.key:
-                return ModelError(f"{self.who} wants a key; put it into {apis.KEY}: {shown}")
-            places = ", ".join(filter(None, (apis.KEY, self._api.key)))
+                return ModelError(f"{self.who} wants a key; put it into {KEY}: {shown}")
+            places = ", ".join(filter(None, (KEY, self._api.key)))
             return ModelError(f"{self.who} refuses the key (of {places} or the keyring): {shown}")
         if status == 413 or _OVERFLOW.search(said):
             return ContextOverflow(f"{self.who}: {shown}")

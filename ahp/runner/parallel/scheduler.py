@@ -12,8 +12,7 @@ from ahp.protocol.text import one_line
 from ahp.runner.parallel.checkout_gate import CheckoutGate
 from ahp.runner.parallel.checkouts import Checkouts, remove_all
 from ahp.runner.parallel.interrupted_steps import InterruptedSteps, Standing
-from ahp.runner.parallel.merging import Conflict, MergeBack
-from ahp.runner.parallel.step_run import StepRun
+from ahp.runner.parallel.merging import Conflict, MergeBack, StepRun
 from ahp.runner.run import prompts
 from ahp.runner.run.events import EventLog, StepEvents
 from ahp.runner.run.limits import Breaker
@@ -93,7 +92,6 @@ class ParallelSteps:
         problems = [problem] if problem else []
         asked = False
         stops: list[tuple[int, Stop]] = []
-        self._session.tools.begin()
         try:
             while True:
                 self._start_more(plan, opening, calls_made, stops, hold=bool(problems) and (asked or self._may_replan))

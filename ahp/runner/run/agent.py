@@ -10,32 +10,30 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from ahp.protocol.text import one_line
+from ahp.protocol.verdict import Verdict
 from ahp.runner.config import AgentConfig
 from ahp.runner.context.retriever import Retriever
 from ahp.runner.gating.gated_tools import GatedTools
-from ahp.runner.gating.gates import Gate
+from ahp.runner.gating.gates import Gate, reasons
 from ahp.runner.gating.issue_gates import IssueGates, Move
 from ahp.runner.gating.person import Person
 from ahp.runner.gating.signal_desk import SignalDesk
-from ahp.runner.gating.task_gates import TaskGates
 from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.model import Model
 from ahp.runner.run import prompts
-from ahp.runner.run.direct import DirectWork
 from ahp.runner.run.events import VERSION, EventLog
 from ahp.runner.run.evidence import Given, VerificationNotes, changed_in, uncovered
 from ahp.runner.run.limits import Breaker
-from ahp.runner.run.planned import PlannedWork
 from ahp.runner.run.prompts import Frames
 from ahp.runner.run.requests import Wants
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
-from ahp.runner.run.snapshot import changed_since
 from ahp.runner.run.state_machine import NO_EVIDENCE, State, StateMachine, Stop
-from ahp.runner.tools.environment import AGENT, marked, tool_environment
-from ahp.runner.tools.tool import Tool, Toolbox
+from ahp.runner.run.work import DirectWork, PlannedWork
+from ahp.runner.tools.tool import AGENT, Tool, Toolbox, marked, tool_environment
 from ahp.runner.verification.result import VerificationResult
 from ahp.runner.verification.verifier import NOT_ASKED, Verification, Verifier
+from ahp.runner.verification.work_tree import changed_since
 from ahp.runner.words.control_protocol import FinalAnswer
 from ahp.runner.words.plan import Plan
 from ahp.runner.words.replies import OWN_TOOLS
@@ -196,6 +194,40 @@ def _root(gate: Gate, root: str | None) -> str:
     return str(own)
 
 
+class _TaskGates:
+    """Asks `session-start`, `prompt-submit` and `task-complete` for one run."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def begin(self) -> None:
+        """Before any work, also of a resumed run. Raises Stop when the gate refuses the task: no work can mend that."""
+        desk = self._session.desk
+        desk.ask("session-start")
+        verdict = desk.judge("prompt-submit", "the task", final=True)
+        if verdict.denied:
+            raise Stop("GATE_BLOCKED", f"the gate refuses the task: {_why(verdict)}", desk.overridable)
+
+    def complete(self, *, final: bool, answered: bool) -> str | None:
+        """When the work is verified: why the gate does not take it for done, or None. `final`: no work can mend it.
+
+        `answered` says that the model will not be asked again, so that it answers the gate's notes now.
+        """
+        desk = self._session.desk
+        if answered:
+            desk.next_call()  # what the model has answered past
+        verdict = desk.judge("task-complete", "the end of the task", final=final)
+        if verdict.denied:
+            return f"the gate does not take the task for done: {_why(verdict)}"
+        if answered and desk.waits:
+            self._session.answer_notes("The end of the task")
+        return None
+
+
+def _why(verdict: Verdict) -> str:
+    return "; ".join(f"{rule}: {reason}" for rule, reason in reasons(verdict))
+
+
 class _Run:
     """One task on its way through the states; also the recovery that both kinds of work turn to."""
 
@@ -226,7 +258,7 @@ class _Run:
         self._root, self._task_text = agent.root, ""
         self._given: Given | None = None
         self._insisted = False  # whether work was taken up again for an answer that nothing covers
-        self._task = TaskGates(self._session)
+        self._task = _TaskGates(self._session)
         moved = past.moved if past else ()
         self._issue = IssueGates(self._session, agent.issue, agent.move, moved) if agent.issue is not None else None
         self._verification = Verification(agent.verifiers, agent.root, self._env, config.verification_variables)

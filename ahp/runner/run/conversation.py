@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple, TypedDict
 
-from ahp.runner.words.excerpt import excerpt
+from ahp.protocol.text import excerpt
 
 
 class Message(TypedDict):

@@ -20,7 +20,7 @@ Kind = Literal[
     "planning_retry", "replan", "plan_step_start", "plan_step_end", "plan_step_blocked", "step_checkout",
     "step_tree", "step_dropped", "step_merging", "step_merged", "step_conflict", "step_not_kept", "not_parallel",
     "tool_call", "tool_result", "verdict", "blocked", "gate_error", "repeated_call", "stuttering", "leftovers_ended",
-    "work_tree", "snapshot",
+    "snapshot",
 ]  # fmt: skip
 KINDS = frozenset(get_args(Kind))
 Listener = Callable[[Event], object]

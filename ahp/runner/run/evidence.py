@@ -10,12 +10,11 @@ from pydantic import BaseModel
 from ahp.protocol.text import one_line
 from ahp.runner.run.events import Event
 from ahp.runner.run.prompts import files_named
-from ahp.runner.run.snapshot import Snapshot, changed_since, differing
 from ahp.runner.tools.tool import Tool
 from ahp.runner.verification.project import DERIVED
 from ahp.runner.verification.result import NOT_MADE, VerificationResult
 from ahp.runner.verification.verifier import NOT_ASKED
-from ahp.runner.verification.work_tree import view_of
+from ahp.runner.verification.work_tree import Snapshot, changed_since, differing, view_of
 
 _WRITERS = ("write", "edit", "patch")  # kinds of tools that leave another file behind, or have done nothing
 # `src/app.py`, `a.txt`: not the end of an address, nor `e.g.`.
@@ -38,10 +37,20 @@ class Given:
     value: BaseModel | None = field(default=None, compare=False)
 
 
+def first_snapshot(events: Iterable[Event]) -> Snapshot | None:
+    """What the files held before the first tool ran: what an issue's start had written is no work of the run."""
+    taken = None
+    for event in events:
+        if event["event"] == "tool_call":
+            break
+        taken = event["snapshot"] if event["event"] == "snapshot" else taken
+    return None if taken is None else Snapshot(**taken)
+
+
 def changed_in(events: Iterable[Event], root: str) -> list[str] | None:
     """The files that hold something else than when the run began, in order; None where git cannot tell."""
-    taken = next((event["snapshot"] for event in events if event["event"] == "snapshot"), None)
-    changed = None if taken is None else changed_since(root, Snapshot(**taken))
+    first = first_snapshot(events)
+    changed = None if first is None else changed_since(root, first)
     return None if changed is None else _ours(changed)
 
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from ahp.protocol.text import one_line
+from ahp.protocol.text import excerpt, one_line
 from ahp.runner.context.retriever import Passage
 from ahp.runner.run.events import Event
 from ahp.runner.tools.tool import Tool
-from ahp.runner.words.excerpt import excerpt
 from ahp.runner.words.plan import Plan, PlanStep, StepStatus
 from ahp.runner.words.plan_text import first_free_number
 
@@ -43,10 +42,6 @@ What later steps have to know of it goes into "reason", in one line. When the pl
 STEP_NUDGE = "That was neither a tool call nor a control object. Go on with the step.\n" + CONTROL
 PLAIN_WORDS = (
     "Nobody can read that reply: it is no answer. Answer the task in plain words, without any JSON around them."
-)
-LOST_CALL = (
-    "Your reply ends for a tool call, and none could be read. Send the call as one JSON object, or reply in plain "
-    "words without one."
 )
 PROTOCOL_IN_ANSWER = (
     "Your answer has an action in it that nobody takes here, and the person is not shown it. Answer again in "

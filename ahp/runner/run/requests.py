@@ -9,7 +9,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from ahp.facts.policy import AGENT_FILE
-from ahp.protocol.text import one_line
+from ahp.protocol.text import failure, one_line
 from ahp.runner.config import AgentConfig
 from ahp.runner.models.model import (
     Answer,
@@ -27,7 +27,6 @@ from ahp.runner.run.limits import Breaker, Budget, Usage
 from ahp.runner.run.state_machine import Stop
 from ahp.runner.tools.tool import Tool
 from ahp.runner.words.control_protocol import CONTROL_TOOL, FINAL_TOOL, ControlEnvelope, FinalAnswer
-from ahp.runner.words.excerpt import failure
 from ahp.runner.words.plan import ID_LENGTH
 from ahp.system import interrupt
 from ahp.system.deadline import Worker, awaited

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pydantic import BaseModel, ValidationError
 
 from ahp.facts.policy import AGENT_FILE
+from ahp.protocol.text import excerpt, failure
 from ahp.runner.config import AgentConfig
 from ahp.runner.context.retriever import Retriever, tokens
 from ahp.runner.gating.gated_tools import GatedTools
@@ -14,24 +15,21 @@ from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.models.model import Answer, Model
 from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation
-from ahp.runner.run.cursor import Cursor
 from ahp.runner.run.events import AnyLog
 from ahp.runner.run.evidence import Given, owed
 from ahp.runner.run.limits import Breaker, Budget, Room, Usage
 from ahp.runner.run.prompts import Frames
 from ahp.runner.run.requests import Requests, Wants, with_calls
-from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.run.restored_run import Cursor, RestoredRun
 from ahp.runner.run.state_machine import NO_EVIDENCE, Stop
 from ahp.runner.validation import sentences
 from ahp.runner.words import actions, markup
 from ahp.runner.words.actions import Malformed, Respond, ToolCall
 from ahp.runner.words.control_protocol import FinalAnswer
-from ahp.runner.words.excerpt import excerpt, failure
 from ahp.runner.words.plan import PlanStep
 from ahp.runner.words.replies import OWN_TOOLS, Act, Final, Protocol, Reply, Words, read_reply
 
 _ANSWERS = ("answer", "react")
-_CALLS = ("step", "react")
 _CUT_SHOWN = 400  # characters of a reply that was cut
 _MOST_SILENCES = 3  # replies in a row that are cut before they say anything
 
@@ -65,7 +63,6 @@ class Session:
         self._cuts = 0  # in a row
         self._native = False  # whether the model could call its tools as such
         self._calls: list[ToolCall | Malformed] = []  # of the last reply, beside its text
-        self._lost_calls = 0  # replies in a row that ended for a call which is not there
         self._retriever = retriever
         # Here the clock of the budget starts.
         budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
@@ -105,7 +102,7 @@ class Session:
         other = copy.copy(self)
         other.events, other.desk, other.tools = events, desk, tools
         other.cut, other._cuts, other._reminders = False, 0, []
-        other.silent, other._silences, other._lost_calls = False, 0, 0
+        other.silent, other._silences = False, 0
         other._requests, other._conversation = self._requests.beside(events), None
         other._retriever = self._retriever.at(root, desk.may_read, desk.brief)
         if cursor is not None:
@@ -192,9 +189,8 @@ class Session:
         """The model's reply to the conversation. Raises Stop when a budget is used up or the model fails."""
         answer = self._requests.answer(scene, self._talk)
         text = with_calls(markup.spoken(answer.text), answer.calls)
-        self._native = answer.native or bool(answer.calls)
+        self._native = answer.native or bool(answer.calls) or answer.finish_reason == "tool_calls"
         self._calls = list(self._beside(answer))
-        self._lost_calls = self._lost_calls + 1 if answer.finish_reason == "tool_calls" and not answer.calls else 0
         self.cut = answer.finish_reason == "length"
         self._cuts = self._cuts + 1 if self.cut else 0
         self.silent = self.cut and not answer.calls and (not text.strip() or markup.only_thoughts(text))
@@ -226,10 +222,6 @@ class Session:
             if isinstance(reply, Words) and self._cuts > 1 and scene in _ANSWERS:
                 return Words(f"{reply.text}\n\n{prompts.cut_answer(self.config.max_tokens)}")
             reply = Malformed(prompts.cut(self.config.max_tokens, silent=self.silent))
-        if isinstance(reply, Act | Final):
-            self._lost_calls = 0
-        elif self._lost_calls and scene in _CALLS and self._lost_call(reply):
-            reply = Malformed(prompts.LOST_CALL)
         if isinstance(reply, Malformed):
             self.events("malformed_reply", problem=reply.problem)
         return reply
@@ -271,10 +263,6 @@ class Session:
         """What a step that is said to be done has not done of what its plan expects; None for nothing."""
         expected = self.tools.named(step.tools_expected)
         return owed(self.events.seen, step.id, expected, by_git=self.tools.by_git) if expected else None
-
-    def _lost_call(self, reply: Reply) -> bool:
-        """Whether a reply ended for a call that is not there; words may come again: some servers say so of each."""
-        return isinstance(reply, Protocol) if self._lost_calls > 1 else isinstance(reply, Protocol | Words)
 
     def _outside(self) -> list[str]:
         """The texts from outside in this conversation, as far as the model still reads them."""

@@ -1,8 +1,11 @@
-"""What the runner needs of a tool, and the tools of a run."""
+"""What the runner needs of a tool, the tools of a run, and the environment that they work in: marked as an agent's."""
 
 import json
+import os
+import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from typing import Any, Protocol
@@ -11,14 +14,53 @@ from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
 from pydantic_core import to_json, to_jsonable_python
 
 from ahp.facts.tool import NAMES, Touched
-from ahp.protocol.text import one_line
-from ahp.runner.tools.environment import AGENT, tool_environment
+from ahp.protocol.text import failure, one_line
+from ahp.runner.models.endpoint import key_variables
 from ahp.runner.tools.project_files import LastSeen
 from ahp.runner.validation import sentences
-from ahp.runner.words.excerpt import failure
+from ahp.system import environ
 from ahp.system.deadline import awaited
+from ahp.system.descendants import MARK
 from ahp.system.errors import AhpError
 from ahp.system.interrupt import Ended
+
+AGENT = "ahp"  # the runner's own name among agents
+MARKER = "AHP_AGENT"
+
+_lock = threading.Lock()
+_runs = 0
+_former: dict[str, str | None] = {}
+
+
+def tool_environment(agent: str) -> dict[str, str]:
+    """This process's environment for a program that a run of `agent` starts, without the keys of its model."""
+    env, keys = environ.scrubbed(environ.current()), key_variables()
+    return {**{name: value for name, value in env.items() if name not in keys}, MARKER: agent}
+
+
+@contextmanager
+def marked(agent: str, run: str = "") -> Iterator[None]:
+    """Marks this process as `agent`'s while a run goes on; `run` is the mark of that run's processes.
+
+    A tool may start programs without handing on `ToolContext.env`; they inherit the marks all the same. What is
+    marked cannot give a person's answer (`ahp respond ID proceed_with_risk`), and its commits are judged as an agent's.
+    """
+    global _runs
+    with _lock:
+        if not _runs:
+            _former.update({name: os.environ.get(name) for name in (MARKER, MARK)})
+        _runs += 1
+        os.environ.update({MARKER: agent, MARK: run})
+    try:
+        yield
+    finally:
+        with _lock:
+            _runs -= 1
+            for name, value in _former.items() if not _runs else ():
+                os.environ.pop(name, None)
+                if value is not None:
+                    os.environ[name] = value
+
 
 # Other names of ahp's tools that models were trained on; letters and blanks do not count.
 TRAINED = {

@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 from urllib.parse import quote
 
-from ahp.protocol.text import one_line
-from ahp.runner.words.excerpt import excerpt
+from ahp.protocol.text import excerpt, one_line
 from ahp.system.version import __version__
 
 VerificationType = Literal[

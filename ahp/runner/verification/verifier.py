@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from ahp.protocol.text import failure
 from ahp.runner.verification import detection
 from ahp.runner.verification.project_verifier import ProjectVerifier
 from ahp.runner.verification.result import VerificationResult
-from ahp.runner.words.excerpt import failure
 from ahp.system.errors import AhpError
 from ahp.system.interrupt import Ended
 

@@ -9,12 +9,12 @@ from pydantic import ValidationError
 from ahp.protocol.text import one_line
 from ahp.runner.validation import sentences
 from ahp.runner.words import markup, strict_json
-from ahp.runner.words.plan import ID_LENGTH, Plan, PlanStep, StepStatus
+from ahp.runner.words.plan import Plan, PlanStep, StepStatus
 
 POLICIES = ("auto", "none", "run_pytest")
 _MARKER = re.compile(r"^[ \t>#*]*\[PLAN\][ \t*:：]*(.*)$", re.IGNORECASE)
 # A dash only before a box, and not further in: else it is what somebody says of a step.
-_ITEM = re.compile(r"^(?:[ \t>]*\d{1,4}[.、)）]|[-*+][ \t]+(?=\[))[ \t]*(?:\[([ xX✓]?)\][ \t]*)?(.*)$")
+_ITEM = re.compile(r"^(?:[ \t>]*\d{1,4}[.、)）]|[-*+][ \t]+(?=\[))[ \t]*(?:\[[ xX✓]?\][ \t]*)?(.*)$")
 _TOOLS = re.compile(r"[(（][ \t]*(?:工具|tools?)[ \t]*[:：]", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[,，、;；]")
 _NO_TOOLS = frozenset({"", "无", "none", "-", "…", "..."})
@@ -65,9 +65,6 @@ def parse_plan_from_text(
     raw = _find(markup.spoken(text), done, read_as)
     if isinstance(raw["steps"], list) and len(raw["steps"]) > _MOST_STEPS:
         raise PlanError([f"{len(raw['steps'])} steps are no plan; write a shorter one"])
-    problems = _model_may_not_say(raw, done)
-    if problems:
-        raise PlanError(problems)
     left = _what_is_left(raw["steps"], done)
     if raw["steps"] and left == []:
         raise PlanError(["nothing is left to do in it: all its steps are finished; plan what is still missing"])
@@ -155,8 +152,6 @@ def _renamed_fields(step: Any, told: list[str]) -> Any:
         value = step.get(own)
         if own in step and not isinstance(value, list):
             step[own] = [] if value is None else [value]
-    if step.get("status") not in [known.value for known in StepStatus]:
-        step.pop("status", None)  # `todo`: where a step stands is the runner's to say
     return step
 
 
@@ -184,17 +179,14 @@ def _from_list(text: str, done: dict[str, PlanStep]) -> dict[str, Any] | None:
         if item is None:
             continue
         lines += 1
-        description, tools = _split_tools(item[2])
-        ticked = bool(item[1] and item[1].strip())
+        description, tools = _split_tools(item[1])
         step: dict[str, Any] = {"id": f"step_{lines}", "description": description, "tools_expected": tools}
-        if _is_copy(step, done) or (ticked and _same(description) in known):
+        if _same(description) in known:
             continue
         number += 1
         while f"step_{number}" in done:
             number += 1
         step["id"], step["dependencies"] = f"step_{number}", [steps[-1]["id"]] if steps else []
-        if ticked:
-            step["status"] = StepStatus.DONE.value
         steps.append(step)
     if lines and not steps:
         return {"title": title, "steps": [step.model_dump(mode="json") for step in done.values()]}
@@ -232,19 +224,9 @@ def _is_copy(step: Any, done: dict[str, PlanStep]) -> bool:
     return step.get("status") == StepStatus.DONE.value or _same(step.get("description")) == _same(original.description)
 
 
-def _model_may_not_say(raw: dict[str, Any], done: dict[str, PlanStep]) -> list[str]:
-    """A model reports progress by working, not by writing `done` into its plan."""
-    steps = raw["steps"] if isinstance(raw["steps"], list) else []
-    return [
-        f"step {_id(step)[:ID_LENGTH]!r} has status {str(step['status'])[:20]!r}; write pending or leave it out"
-        for step in steps
-        if isinstance(step, dict) and step.get("status", "pending") != "pending" and not _is_copy(step, done)
-    ][:10]
-
-
 def _what_is_left(steps: Any, done: dict[str, PlanStep]) -> Any:
     """The steps without copies of finished ones, each with an id of its own and waiting for no finished one."""
-    if not done or not isinstance(steps, list):
+    if not isinstance(steps, list):
         return steps
     left = [step for step in steps if not _is_copy(step, done)]
     fresh = _fresh_ids(left, done)
@@ -271,6 +253,7 @@ def _renamed(step: dict[str, Any], fresh: dict[str, str], done: dict[str, PlanSt
     """The step under its new id, waiting for steps of this plan only."""
     own = _id(step)
     changed = {**step, "id": fresh.get(own, step.get("id"))}
+    changed.pop("status", None)  # where a step stands is the runner's to say
     if isinstance(step.get("dependencies"), list):
         # A step that waits for its own id waits for the finished one of that name.
         open_ones = [d for d in step["dependencies"] if _name(d) not in done or (_name(d) in fresh and _name(d) != own)]

@@ -10,13 +10,12 @@ from pydantic import ValidationError
 
 from ahp.protocol.text import one_line
 from ahp.runner.validation import sentences
-from ahp.runner.words import actions, markup, strict_json
+from ahp.runner.words import actions, markup
 from ahp.runner.words.actions import Found, Malformed, Respond, Signal, ToolCall, bare
 from ahp.runner.words.control_protocol import (
     CONTROL_TOOL,
     FINAL_TOOL,
     ControlEnvelope,
-    ControlKind,
     Reading,
     Via,
     folded,
@@ -49,7 +48,7 @@ _OLD_AT_AN_END = re.compile(
 )
 _PLAN_LIST = re.compile(r"\[PLAN\][ \t\r]*\n", re.IGNORECASE)
 _NOTHING = " \t\r\n.…{"  # what says nothing when it is all that is said
-_CODE_INDENT = ("    ", "\t")
+_MOST_LINES = 1_000  # that are looked at of old control strings
 _LONGEST_FOLDED = 100_000  # characters
 
 
@@ -167,7 +166,7 @@ def without(body: str, found: Iterable[Found], at: int = 0) -> str:
 def _words(body: str, found: list[Found], tools: Collection[str]) -> Protocol | Words:
     """A reply in which nothing is done: what a person can be shown of it."""
     said = _OLD_AT_AN_END.sub("", without(body, found)) if found or not _in_code(body) else body
-    if not markup.without_fences(said).strip(_NOTHING) or old_string(body) or _PLAN_LIST.match(body):
+    if not markup.without_fences(said).strip(_NOTHING) or _old_signal(body) or _PLAN_LIST.match(body):
         return Protocol()
     if said != body:
         return Words(said.strip(), cut_out=True) if bare(said) else Protocol()
@@ -271,42 +270,7 @@ def _nearly_alone(text: str, found: list[Found]) -> Reading | None:
 
 
 def _old_signal(text: str) -> Reading | None:
-    """The one signal on the first or the last line; two different ones, envelopes included, are none.
-
-    Anywhere else, in code, behind a colon, or in what a tool gave back, the words are only spoken of.
-    """
-    kinds: set[ControlKind] = set()
-    shown = _without_objects(text.strip(), kinds)
-    blocks, at, lines = markup.Blocks(shown), 0, list[tuple[str, bool]]()
-    for raw in shown.split("\n"):
-        if raw.strip():
-            lines.append((raw.rstrip("\r"), blocks.at(at) is not None or raw.startswith(_CODE_INDENT)))
-        at += len(raw) + 1
-    if not lines:
-        return None
-    ends = {0: "", len(lines) - 1: lines[-2][0] if len(lines) > 1 else ""}
-    found = [
-        kind
-        for number, before in ends.items()
-        if not (lines[number][1] or before.rstrip().endswith((":", "：")))
-        and (kind := old_string(lines[number][0])) is not None
-    ]
-    kinds.update(found)
-    return Reading(kinds.pop(), None, "legacy") if found and len(kinds) == 1 else None
-
-
-def _without_objects(text: str, kinds: set[ControlKind]) -> str:
-    """The text without its JSON objects, whose strings may hold anything; `kinds` gains what their envelopes say."""
-    kept = []
-    at = 0
-    for span in strict_json.spans(text):
-        begins_line = not text[text.rfind("\n", 0, span.start) + 1 : span.start].strip()
-        if span.start < at or not (span.closed or begins_line):
-            continue
-        envelope = try_parse_control_envelope(text[span.start : span.end])
-        if envelope is not None and begins_line:
-            kinds.add(envelope.control)
-        # A gap of words, so that what is left of the line cannot pass for a line of its own.
-        kept += [text[at : span.start], "{…}"]
-        at = span.end
-    return "".join([*kept, text[at:]])
+    """The signal of a reply that is an old control string and nothing else, once or over and over."""
+    kinds = {old_string(line) for line in text.splitlines()[:_MOST_LINES] if line.strip()}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return None if kind is None else Reading(kind, None, "legacy")

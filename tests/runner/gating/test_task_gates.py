@@ -1,4 +1,4 @@
-"""ahp.runner.gating.task_gates: policies see the beginning and the end of a task"""
+"""The gates round a whole task: policies see the beginning and the end of a task"""
 
 from __future__ import annotations
 

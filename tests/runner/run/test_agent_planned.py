@@ -1,4 +1,4 @@
-"""ahp.runner.run.agent and ahp.runner.run.planned: work by a plan"""
+"""ahp.runner.run.agent and ahp.runner.run.work: work by a plan"""
 
 from __future__ import annotations
 

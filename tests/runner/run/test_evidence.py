@@ -13,11 +13,11 @@ from ahp.runner.config import AgentConfig
 from ahp.runner.models.model import Answer, NativeCall
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.evidence import VerificationNotes
-from ahp.runner.run.snapshot import Snapshot
 from ahp.runner.run.state_machine import NO_EVIDENCE
 from ahp.runner.scripted import Scripted, ScriptedModel, scripted_tool
 from ahp.runner.tools.catalog import standard_tools
 from ahp.runner.verification.result import VerificationResult
+from ahp.runner.verification.work_tree import Snapshot
 from tests.conftest import Repo
 from tests.runner.runs import DONE, REPLAN, Scene, call, plan
 from tests.runner.scripted_gate import ScriptedGate

@@ -1,4 +1,4 @@
-"""ahp.runner.run.live_view"""
+"""ahp.runner.run.live"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from ahp.runner.run.live_view import LiveView, Progress
+from ahp.runner.run.live import LiveView, Progress
 from tests.runner.runs import DONE, Scene, call, plan
 from tests.runner.scripted_gate import ScriptedGate, signal, verdict
 

@@ -1,4 +1,4 @@
-"""ahp.runner.run.snapshot, and what a resumed run says of files that changed meanwhile"""
+"""ahp.runner.verification.work_tree, and what a resumed run says of files that changed meanwhile"""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 from pydantic import BaseModel
 
 from ahp.runner.config import AgentConfig
-from ahp.runner.run import snapshot
 from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.events import EventLog
-from ahp.runner.run.snapshot import changed_since, take
 from ahp.runner.scripted import ScriptedModel
 from ahp.runner.tools.tool import FunctionTool, ToolContext
+from ahp.runner.verification import work_tree as snapshot
+from ahp.runner.verification.work_tree import changed_since, take
 from tests.runner.runs import call
 from tests.runner.scripted_gate import ScriptedGate
 
@@ -108,7 +108,7 @@ def test_what_a_call_did_that_was_cut_off_may_be_its_own(project: Any, tmp_path:
     path = tmp_path / "run" / "events.jsonl"
     run(project, path, call("write", text="mine"))
     lines = path.read_bytes().splitlines(keepends=True)
-    kept = next(n for n, line in enumerate(lines) if b'"work_tree"' in line)
+    kept = next(n for n, line in enumerate(lines) if b"pre-tool-use" in line)
     path.write_bytes(b"".join(lines[: kept + 1]))
     _, model, _ = run(project, path, "done", resumes=True)
     assert "Meanwhile files have changed, by that call or by somebody else: a.txt." in model.requests[0].said

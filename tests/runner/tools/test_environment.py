@@ -1,4 +1,4 @@
-"""ahp.runner.tools.environment: what a model starts is an agent's, never a person's"""
+"""ahp.runner.tools.tool: what a model starts is an agent's, never a person's"""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from ahp.runner.gating.gate_adapter import RepositoryGate
 from ahp.runner.models.model import Answer, Want
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.conversation import Message
-from ahp.runner.tools.environment import marked, tool_environment
-from ahp.runner.tools.tool import FunctionTool, ToolContext
+from ahp.runner.tools.tool import FunctionTool, ToolContext, marked, tool_environment
 from ahp.runner.verification.result import VerificationResult
 from tests.conftest import Repo
 from tests.runner.runs import Scene, call

@@ -11,7 +11,7 @@ from ahp.runner.run.events import EventLog
 from ahp.runner.scripted import AnyArgs
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.runner.verification.result import VerificationResult
-from ahp.runner.verification.work_tree import changed_since, mark
+from ahp.runner.verification.work_tree import changed_since, take
 from tests.conftest import Repo
 from tests.runner.runs import Scene, call
 
@@ -80,10 +80,10 @@ def test_a_resumed_run_knows_what_it_wrote_before(repo: Repo, tmp_path: Path) ->
     assert log.of("final_verify")[0]["result"]["type"] == "passed"
 
 
-def test_where_git_cannot_tell_there_is_no_mark(tmp_path: Path, repo: Repo) -> None:
-    assert mark(str(tmp_path)) is None
-    before = mark(str(repo.root))
+def test_where_git_cannot_tell_nothing_is_taken(tmp_path: Path, repo: Repo) -> None:
+    assert take(str(tmp_path)) is None
+    before = take(str(repo.root))
     assert before is not None
-    assert not changed_since(str(repo.root), before)
+    assert changed_since(str(repo.root), before) == []
     subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "bare")], check=True)
-    assert mark(str(tmp_path / "bare")) is None
+    assert take(str(tmp_path / "bare")) is None

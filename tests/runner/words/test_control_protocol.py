@@ -126,15 +126,11 @@ def test_what_is_no_text_is_no_signal(text: Any) -> None:
         ("STEP_DONE...", "step_done"),
         ("RE-PLAN", "replan"),
         ("重新规划。", "replan"),
-        ("All tests pass.\nSTEP_DONE", "step_done"),
         ("STEP_DONE\nSTEP_DONE", "step_done"),
-        ("```\nx = 1\n```\nSTEP_DONE", "step_done"),
-        ('Read {"a": 1}.\r\nSTEP_DONE\r\n', "step_done"),
-        ('STEP_DONE\n{"control":"step_done"}', "step_done"),
-        ("STEP_DONE\nThe file is written.", "step_done"),
+        ("STEP_DONE\r\n", "step_done"),
     ],
 )
-def test_a_line_that_is_nothing_but_an_old_string_is_a_signal(text: str, control: str) -> None:
+def test_a_reply_that_is_nothing_but_an_old_string_is_a_signal(text: str, control: str) -> None:
     assert read_control(text) == Reading(control, None, "legacy")  # type: ignore[arg-type]
 
 
@@ -142,6 +138,9 @@ def test_a_line_that_is_nothing_but_an_old_string_is_a_signal(text: str, control
     "text",
     [
         "I will say STEP_DONE later",
+        "All tests pass.\nSTEP_DONE",
+        "STEP_DONE\nThe file is written.",
+        'STEP_DONE\n{"control":"step_done"}',
         "not STEP_DONE",
         "STEP_DONE?",
         "STEP_DONE: no",

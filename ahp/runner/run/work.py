@@ -1,4 +1,4 @@
-"""Work by a plan: the manager plans, the worker carries out step after step (seed 004 §2.2)."""
+"""Work by a plan (seed 004 §2.2) or without one (seed 001), and the answer at its end."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -7,12 +7,12 @@ from ahp.facts.policy import AGENT_FILE
 from ahp.runner.run import prompts
 from ahp.runner.run.events import EventLog
 from ahp.runner.run.evidence import Given, writers
-from ahp.runner.run.final_answer import final_answer, told
 from ahp.runner.run.limits import Breaker
 from ahp.runner.run.prompts import findings
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session, work_on
 from ahp.runner.run.state_machine import State, StateMachine, Stop
+from ahp.runner.words.actions import Malformed
 from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, block_unreachable, cut, names, ready_steps
 from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
 from ahp.runner.words.replies import Act, Final, Reply, Words
@@ -239,3 +239,100 @@ class PlannedWork:
         if blocked:
             raise Stop("DEADLOCK", f"no step can run: {names(blocked)} wait for {names(failed)}, which failed")
         raise Stop("MAX_REPLANS", f"{names(failed)} failed and no replan is left (max_replans: {self._replans.limit})")
+
+
+class DirectWork:
+    """A task worked on without a plan."""
+
+    plan = None
+    policy = None
+    expects_writes = False
+
+    def __init__(self, session: Session, states: StateMachine, doubt: Callable[[Given], str | None]) -> None:
+        self._session = session
+        self._states = states
+        self._doubt = doubt
+        self._answer = Given("")
+        self._answered = False
+
+    def begin(self, task: str) -> None:
+        """Takes the task."""
+        self._session.begin("react", prompts.direct(task), about=[task])
+        self._states.move(State.EXECUTING, "no plan")
+
+    def resume(self, task: str, past: RestoredRun) -> None:
+        """Takes the task up where it was broken off; an answer that was given stands."""
+        if not past.has_task:
+            self.begin(task)
+            return
+        if past.answered is not None:
+            self._answer, self._answered = past.answered, True
+        else:
+            self._session.remind(past.broken_off(self._session.frames, past.changed or ()))
+            goal = prompts.GO_ON if past.recovering is None else prompts.mend(past.recovering, self._session.frames)
+            self._session.say(goal)
+        self._states.move(State.EXECUTING, "resumed")
+
+    def do(self) -> None:
+        """Works until there is an answer that a person can be shown. Raises Stop."""
+        if self._answered:
+            self._answered = False
+            return
+        self._answer = final_answer(self._session, "react", "the task", self._session.act, self._doubt)
+
+    def mend(self, problem: str) -> None:
+        """Takes note of what has to be put right."""
+        self._session.say(prompts.mend(problem, self._session.frames))
+        self._states.move(State.EXECUTING, "mending")
+
+    def answer(self) -> Given:
+        """The final answer."""
+        return self._answer
+
+
+def final_answer(
+    session: Session, scene: str, where: str, act: Callable[[Act], str], doubt: Callable[[Given], str | None]
+) -> Given:
+    """Asks the model until its reply is an answer; `act` does what another one asks for, and gives the next turn.
+
+    Words are asked for once more where protocol stood beside them, and where the model could have called
+    `final_answer`. So is an answer that `doubt` says is not covered. What comes then is the answer, and where nothing
+    can come any more, the first one is. Raises Stop, such as with MAX_ITER; `where` is for its advice.
+    """
+    ask = session.loop(scene, where)
+    held: Given | None = None
+    doubted = False
+    while True:
+        try:
+            text = ask()
+        except Stop:
+            if held is None:
+                raise
+            return told(session, held)
+        reply = session.read(text, scene)
+        if isinstance(reply, Act):
+            held = None
+            session.say(act(reply))
+            continue
+        given = session.given(reply) if isinstance(reply, Final | Words) else reply
+        if isinstance(given, Given):
+            again = session.ask_again(reply) if held is None else None
+            if again is None and not doubted and (problem := doubt(given)) is not None:
+                doubted, again = True, f"{problem}. {prompts.CLAIM}"
+            if again is None:
+                return told(session, given)
+            held = given
+            session.events("intercepted", text=text)
+            session.say(again)
+        elif isinstance(given, Malformed):
+            session.say(given.problem)
+        else:
+            session.events("intercepted", text=text)
+            session.say(session.no_answer)
+
+
+def told(session: Session, given: Given) -> Given:
+    """The answer, as the events keep it."""
+    changed = None if given.changed is None else list(given.changed)
+    session.events("answered", text=given.text, typed=given.typed, changed=changed, unsure=given.unsure)
+    return given
