@@ -23,7 +23,7 @@ rules:
   leave: {at: pre-tool-use, block: "tool.name == 'shell' and 'leave' in tool.command"}
 """
 # Files of ahp entered by each event.
-QUIET_COMMIT, REFUSED_COMMIT, QUIET_CALL, CI, RUN, RUNNER_STEP = 40, 60, 60, 110, 140, 75
+QUIET_COMMIT, REFUSED_COMMIT, QUIET_CALL, CI, RUN, RUNNER_STEP = 40, 60, 60, 110, 130, 68
 
 SCRIPT = {
     "task": "the task",

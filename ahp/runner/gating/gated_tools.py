@@ -16,7 +16,7 @@ from ahp.runner.run.evidence import first_snapshot
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.tools.project_files import LastSeen
-from ahp.runner.tools.tool import InvalidCall, Tool, Toolbox, ToolContext, left_running, result_text, told
+from ahp.runner.tools.tool import WRITING, InvalidCall, Tool, Toolbox, ToolContext, left_running, result_text, told
 from ahp.runner.verification.work_tree import Snapshot, changed_since, take
 from ahp.runner.words.actions import ToolCall
 from ahp.system.deadline import Worker
@@ -24,6 +24,7 @@ from ahp.system.descendants import Descendants
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.interrupt import Ended
 
+_ONLY_WRITE = ("write", "edit", "patch")  # kinds of tools that leave another file behind, or have done nothing
 _ROUNDS = 3  # of rewriting and judging again, as the gate itself has (design §2)
 
 
@@ -110,15 +111,18 @@ class GatedTools:
         changed = changed_since(self._root, first)
         return changed is None or bool(changed)
 
-    def named(self, names: Iterable[str]) -> list[Tool]:
-        """The tools of the run among these names, as a plan gives them."""
-        own = [self._toolbox.own_name(name) for name in names]
-        return [self._toolbox.tools[name] for name in dict.fromkeys(own) if name in self._toolbox.tools]
+    def to_write(self, names: Iterable[str]) -> dict[str, bool]:
+        """The tools among these names, as a plan gives them, that may write, and whether each does nothing else.
 
-    @property
-    def may_write(self) -> bool:
-        """Whether any tool of the run may write."""
-        return any(tool.writes for tool in self._toolbox.tools.values())
+        A name of ahp's for one that this run does not have is among them: nothing here can do its work.
+        """
+        known, found = self._toolbox.tools, dict[str, bool]()
+        for name in map(self._toolbox.own_name, names):
+            if name in known and known[name].writes:
+                found[name] = known[name].kind in _ONLY_WRITE
+            elif name not in known and name.strip().lower() in WRITING:
+                found[name] = True
+        return found
 
     @property
     def by_git(self) -> bool:

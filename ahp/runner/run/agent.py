@@ -368,13 +368,9 @@ class _Run:
     def _doubt(self, given: Given) -> str | None:
         """Why an answer is not covered by what the run has changed; None where it is."""
         changed = changed_in(self._events.seen, self._root)
-        tools = self._session.tools
-        wrote = tools.wrote() if changed is None else bool(changed)
+        wrote = self._session.tools.wrote() if changed is None else bool(changed)
         expects = self._work.expects_writes
-        if not expects and self._work.plan is not None and all(step.tools_expected for step in self._work.plan.steps):
-            return uncovered(given, "?", changed, self._root, wrote=wrote, may_write=tools.may_write, expects=False)
-        may_write = tools.may_write
-        return uncovered(given, self._task_text, changed, self._root, wrote=wrote, may_write=may_write, expects=expects)
+        return uncovered(given, self._task_text, changed, self._root, wrote=wrote, expects=expects)
 
     def _uncovered(self, given: Given) -> str | None:
         """As `_doubt`, where work may be taken up again for it: once, and never without a plan. Raises Stop."""

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel
@@ -10,13 +10,11 @@ from pydantic import BaseModel
 from ahp.protocol.text import one_line
 from ahp.runner.run.events import Event
 from ahp.runner.run.prompts import files_named
-from ahp.runner.tools.tool import Tool
 from ahp.runner.verification.project import DERIVED
 from ahp.runner.verification.result import NOT_MADE, VerificationResult
 from ahp.runner.verification.verifier import NOT_ASKED
 from ahp.runner.verification.work_tree import Snapshot, changed_since, differing, view_of
 
-_WRITERS = ("write", "edit", "patch")  # kinds of tools that leave another file behind, or have done nothing
 # `src/app.py`, `a.txt`: not the end of an address, nor `e.g.`.
 _FILE = re.compile(r"(?<![\w/.@:-])(?:[\w.-]{1,100}/)*[\w-]{1,100}\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w/])")
 _QUESTION = ("?", "？")
@@ -58,18 +56,12 @@ def _ours(paths: Iterable[str]) -> list[str]:
     return [path for path in paths if not path.endswith(DERIVED)]
 
 
-def writers(tools: Iterable[Tool]) -> list[Tool]:
-    """The tools among these that write files and do nothing else."""
-    return [tool for tool in tools if tool.writes and tool.kind in _WRITERS]
-
-
-def owed(events: Iterable[Event], step: str, expected: Sequence[Tool], *, by_git: bool) -> str | None:
+def owed(events: Iterable[Event], step: str, expected: Mapping[str, bool], *, by_git: bool) -> str | None:
     """What a step that is said to be done has not done of what its plan expects of it; None for nothing.
 
-    The tools `expected` that may write have run, and those that only write have changed a file, as far as git can tell
-    (`by_git`). Read from the run's events, so a resumed run knows it too.
+    One of the tools `expected`, which may write, has run, and where one only writes a file has changed, as far as git
+    can tell (`by_git`). Read from the run's events, so a resumed run knows it too.
     """
-    may_write = [tool for tool in expected if tool.writes]
     ran: set[str] = set()
     changed = in_call = False
     last: Snapshot | None = None
@@ -84,16 +76,15 @@ def owed(events: Iterable[Event], step: str, expected: Sequence[Tool], *, by_git
             now = Snapshot(**event["snapshot"])
             changed |= in_call and (last is None or last.base != now.base or bool(_ours(differing(last, now))))
             last = now
-    only_write = writers(may_write)
-    if not may_write or changed or (ran & {tool.name for tool in may_write} and not (only_write and by_git)):
+    has_run = not ran.isdisjoint(expected)
+    if not expected or changed or (has_run and not (by_git and any(expected.values()))):
         return None
-    names = ", ".join(tool.name for tool in may_write)
-    done = "nothing has changed in it" if ran & {tool.name for tool in may_write} else "none of them did their work"
-    return f"Step {one_line(step, 80)} is to use {names}, and {done}"
+    done = "nothing has changed in it" if has_run else "none of them did their work"
+    return f"Step {one_line(step, 80)} is to use {one_line(', '.join(expected))}, and {done}"
 
 
 def uncovered(
-    given: Given, task: str, changed: Sequence[str] | None, root: str, *, wrote: bool, may_write: bool, expects: bool
+    given: Given, task: str, changed: Sequence[str] | None, root: str, *, wrote: bool, expects: bool
 ) -> str | None:
     """Why an answer is not covered by what has changed, as a sentence; None where it is, or asks for no change.
 
@@ -105,7 +96,7 @@ def uncovered(
         missing = [path for path in claimed if not _holds(changed, path) and not _ignored(root, path)]
         if missing:
             return f"The answer says that {files_named(missing)} changed, and nothing in there has"
-    if wrote or not may_write or (given.typed and given.changed is None):
+    if wrote or (given.typed and given.changed is None):
         return None
     if expects or claimed or _names_a_file(task, given.text, root):
         return "Nothing in the project has changed"

@@ -54,7 +54,8 @@ def _verdict(event: Event) -> str | None:
 
 def _plan(event: Event) -> str:
     steps = [step["id"] for step in event["plan"]["steps"]]
-    return f"plan     {event['plan']['title']}: {', '.join(steps)}"
+    told = f" ({'; '.join(event['told'])})" if event.get("told") else ""
+    return f"plan     {event['plan']['title']}: {', '.join(steps)}{told}"
 
 
 def _trimmed(event: Event) -> str:

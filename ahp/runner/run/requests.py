@@ -42,11 +42,16 @@ _OVER_BUDGET = {
 _NO_PRICE = f"budget_usd cannot be kept: take it out of {AGENT_FILE}, and set budget_tokens there"
 
 
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a model without what its documentation says to a reader of ahp."""
+    return {name: value for name, value in model.model_json_schema().items() if name not in ("title", "description")}
+
+
 _TEXT = {"type": "string"}
 _CONTROL = ToolDefinition(
     CONTROL_TOOL,
     "Ends this step of the plan, or asks for another plan. Nothing else ends a step.",
-    ControlEnvelope.model_json_schema(),
+    _schema(ControlEnvelope),
 )
 _ENDS = "Ends the run with its answer, once all is done. Call it alone."
 
@@ -59,7 +64,7 @@ class Wants:
 
     def __init__(self, tools: Iterable[Tool], answer: type[BaseModel] = FinalAnswer) -> None:
         definitions = tuple(definition(tool) for tool in tools)
-        final = ToolDefinition(FINAL_TOOL, _ENDS, answer.model_json_schema())
+        final = ToolDefinition(FINAL_TOOL, _ENDS, _schema(answer))
         typed = None if answer is FinalAnswer else _object(tool={"const": FINAL_TOOL}, args=_inlined(final.parameters))
         self._by_scene = {
             "planning": Want("plan", schema=_PLAN),

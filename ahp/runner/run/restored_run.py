@@ -14,6 +14,7 @@ from ahp.runner.run.events import KINDS, VERSION, Event, Kind
 from ahp.runner.run.evidence import Given
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.prompts import Frames
+from ahp.runner.run.state_machine import NO_EVIDENCE
 from ahp.runner.verification.work_tree import Snapshot
 from ahp.runner.words.plan import BROKEN_OFF, Plan, StepStatus
 from ahp.system import clock
@@ -247,6 +248,8 @@ class RestoredRun(Cursor):
                 self.stop_reason = ""
             case "run_end":
                 self.stop_reason = str(event["stop_reason"])
+                # An answer that nothing covered is no answer to go on with.
+                self.answered = None if self.stop_reason == NO_EVIDENCE else self.answered
             case "conversation":
                 if not event.get("parallel"):
                     self.open_step = self._step if event["scene"] == "step" else None

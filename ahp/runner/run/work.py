@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ahp.facts.policy import AGENT_FILE
 from ahp.runner.run import prompts
 from ahp.runner.run.events import EventLog
-from ahp.runner.run.evidence import Given, writers
+from ahp.runner.run.evidence import Given
 from ahp.runner.run.limits import Breaker
 from ahp.runner.run.prompts import findings
 from ahp.runner.run.restored_run import RestoredRun
@@ -65,7 +65,7 @@ class PlannedWork:
     def expects_writes(self) -> bool:
         """Whether a finished step was to write a file, by its plan."""
         done = [step for step in self.plan.steps if step.status is StepStatus.DONE] if self.plan else []
-        return any(writers(self._session.tools.named(step.tools_expected)) for step in done)
+        return any(any(self._session.tools.to_write(step.tools_expected).values()) for step in done)
 
     def begin(self, task: str) -> None:
         """Takes the task and plans it. Raises Stop with PLAN_INVALID."""

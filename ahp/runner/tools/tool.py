@@ -76,6 +76,9 @@ TRAINED = {
     "run_terminal_cmd",
     "display": "show notify message_user",
 }
+WRITING = frozenset(
+    name for own in ("write_file", "append_file", "edit", "apply_patch") for name in (own, *TRAINED[own].split())
+)
 # What editors with one name for several tools say in `command`.
 _EDITOR_COMMANDS = {"view": "read_file", "create": "write_file", "str_replace": "edit"}
 

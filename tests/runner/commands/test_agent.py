@@ -157,6 +157,25 @@ def test_a_run_that_is_not_done_says_why_and_where_to_look(project: Path) -> Non
     assert "ahp agent show 2" in ran.stderr
 
 
+def test_a_claim_that_nothing_covers_is_exit_code_1_and_the_run_goes_on_from_there(project: Path) -> None:
+    plan = {"steps": [{"id": "s1", "description": "mend add", "tools_expected": ["write_file"]}]}
+    said = [json.dumps(plan), '{"control": "step_done"}', '{"control": "step_done"}', "I fixed add and all tests pass."]
+    (project / "s.yaml").write_text(json.dumps({"task": "mend add in calc.py", "answers": said}))
+    ran = ahp("run", "--script", "s.yaml", "--format", "json")
+    turn = json.loads(ran.stdout.splitlines()[-1])
+    assert (ran.return_value, turn["stop_reason"], turn["changed"]) == (1, "NO_EVIDENCE", [])
+    talk = ["I'll now update calc.py.", "I'll now update calc.py."]
+    (project / "s.yaml").write_text(json.dumps({"task": "update calc.py", "answers": talk}))
+    ran = ahp("run", "--script", "s.yaml", "--no-plan")
+    assert (ran.return_value, ran.stdout) == (1, "")
+    assert "not done (NO_EVIDENCE)" in ran.stderr and "changed: nothing" in ran.stderr
+    typed = {"tool": "final_answer", "args": {"text": "It was right.", "changed": None}}
+    (project / "s.yaml").write_text(json.dumps({"answers": [json.dumps(typed)]}))
+    run_id = ran.stderr.rpartition("ahp agent resume ")[2].split()[0]
+    again = ahp("resume", run_id, "--script", "s.yaml")
+    assert (again.return_value, again.stdout) == (0, "It was right.\n")
+
+
 def test_a_gate_that_cannot_judge_is_exit_code_2(project: Path) -> None:
     Repo(project).git("update-ref", "-d", "HEAD")  # nobody has committed a policy, so the file alone judges
     (project / ".ahp" / "hooks.yaml").write_text("rules: [")

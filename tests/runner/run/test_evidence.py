@@ -133,6 +133,12 @@ def test_a_step_whose_writing_tool_was_not_called_is_asked_for_once_more_and_the
     assert done.turn.unverified == []
 
 
+def test_a_writing_tool_that_the_run_does_not_have_did_nothing(project: Repo) -> None:
+    verifiers = {"auto": Checks()}
+    run = Scene([MEND, DONE, DONE, "Done."], tools=[], root=str(project.root), verifiers=verifiers, planning=True)
+    assert run.turn.stop_reason == NO_EVIDENCE
+
+
 def test_a_step_that_writes_what_was_there_has_done_nothing(project: Repo) -> None:
     same = call("write_file", path="calc.py", content="def add(a, b):\n    return a - b\n")
     run = scene(project, MEND, same, DONE, DONE, planning=True)
@@ -193,8 +199,9 @@ def test_a_task_that_names_a_file_and_asks_for_no_change_is_answered_with_a_type
         run = scene(project, read, "It adds.", form, task="explain calc.py")
         assert (run.turn.stop_reason, run.turn.answer) == ("DONE", "It adds.")
     look = json.dumps({"steps": [{"id": "a", "description": "read it", "tools_expected": ["read_file"]}]})
-    planned = scene(project, look, read, DONE, "It adds.", task="explain calc.py", planning=True)
-    assert planned.turn.stop_reason == "DONE"
+    for ends, done in (([typed("It adds.", None)], True), (["I mended add."] * 9, False)):
+        planned = scene(project, look, read, DONE, *ends, task="explain calc.py", planning=True)
+        assert planned.turn.ok is done
 
 
 def test_words_where_a_plan_was_asked_for_are_the_answer_of_what_needs_none(project: Repo) -> None:

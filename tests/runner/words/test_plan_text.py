@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ahp.runner.run.live import line
 from ahp.runner.words.plan import Plan, PlanStep, StepStatus
 from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
+from tests.runner.runs import DONE, Scene
 
 RAW: dict[str, Any] = {
     "title": "goal",
@@ -216,6 +218,13 @@ def test_a_plan_in_other_words_is_read_and_told(written: object, told: str) -> N
     plan = parse_plan_from_text(json.dumps(written), told=said)
     assert [step.description for step in plan.steps] == ["read it", "write it"]
     assert any(told in one for one in said)
+
+
+def test_a_plan_that_was_read_as_another_is_told_to_whoever_looks_on() -> None:
+    scene = Scene([json.dumps({"steps": ["look"]}), DONE, "done"], planning=True)
+    [event] = scene.of("plan_generated")
+    assert event["told"] == ["a step without an id is step_1"]
+    assert "a step without an id is step_1" in str(line(event))
 
 
 def test_what_models_write_for_nothing_yet_is_no_fault() -> None:
