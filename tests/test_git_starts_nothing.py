@@ -21,9 +21,9 @@ from ahp.journal import anchors
 from ahp.journal.append import Journal
 from ahp.runner.context import retriever
 from ahp.runner.parallel.checkouts import Checkouts
-from ahp.runner.run import snapshot
 from ahp.runner.tools import project_files
 from ahp.runner.verification import work_tree
+from ahp.runner.verification import work_tree as snapshot
 from ahp.runner.verification.project import Project
 from ahp.system import blobs, commits, environ, git
 from ahp.system.errors import AhpError

@@ -77,7 +77,7 @@ def owed(events: Iterable[Event], step: str, expected: Mapping[str, bool], *, by
             changed |= in_call and (last is None or last.base != now.base or bool(_ours(differing(last, now))))
             last = now
     has_run = not ran.isdisjoint(expected)
-    if not expected or changed or (has_run and not (by_git and any(expected.values()))):
+    if changed or (has_run and not (by_git and any(expected.values()))):
         return None
     done = "nothing has changed in it" if has_run else "none of them did their work"
     return f"Step {one_line(step, 80)} is to use {one_line(', '.join(expected))}, and {done}"

@@ -262,7 +262,7 @@ class Session:
     def owed(self, step: PlanStep) -> str | None:
         """What a step that is said to be done has not done of what its plan expects; None for nothing."""
         expected = self.tools.to_write(step.tools_expected)
-        return owed(self.events.seen, step.id, expected, by_git=self.tools.by_git)
+        return owed(self.events.seen, step.id, expected, by_git=self.tools.by_git) if expected else None
 
     def _outside(self) -> list[str]:
         """The texts from outside in this conversation, as far as the model still reads them."""
