@@ -334,15 +334,16 @@ def test_the_shims_start_git_without_what_is_planted() -> None:
                     found.setdefault(path.name, set()).add(("-c core.fsmonitor=false " in options) * "quiet " + verb)
     assert found == {
         "command.sh": {"rev-parse"},
-        "common.sh": {"ls-tree", "quiet diff-index"},
+        "common.sh": {"ls-tree", "quiet write-tree", "quiet diff-tree"},
         "husky.sh": {"rev-parse"},
+        "post-commit": {"rev-parse"},
         "pre-commit": {"config"},
     }
 
 
 def test_the_installed_shim_compares_as_the_door_does(work: Repo) -> None:
     (line,) = [
-        line for line in (work.root / ".git/hooks/pre-commit").read_text().splitlines() if "diff-index --c" in line
+        line for line in (work.root / ".git/hooks/pre-commit").read_text().splitlines() if "diff-tree -r" in line
     ]
     assert set(git.COMPARES) <= set(line.split())
 

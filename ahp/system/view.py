@@ -250,17 +250,18 @@ class IndexView(View):
     """What is staged, against HEAD; inside a hook the index that git names in the environment.
 
     While a merge is being concluded only what no parent has counts, as in the commit that it becomes (authority §5);
-    with `whole` it is all that the merge brings to HEAD. `prefetched` is what `git diff-index` printed while Python was
-    starting, ending in the mark that it succeeded.
+    with `whole` it is all that the merge brings to HEAD. `prefetched` is what git listed while Python was starting,
+    ending in the mark that it succeeded, and `tree` the id of what was staged then: it is read in place of the index,
+    which anybody may change meanwhile.
     """
 
-    __slots__ = ("_base", "_options", "_parents", "_prefetched", "_sides", "_whole")
+    __slots__ = ("_base", "_options", "_parents", "_prefetched", "_sides", "_whole", "tree")
     kind = "index"
     DONE = b"\0ahp:done\0"
 
-    def __init__(self, repo: Repository, prefetched: bytes | None = None, whole: bool = False) -> None:
+    def __init__(self, repo: Repository, prefetched: bytes | None = None, whole: bool = False, tree: str = "") -> None:
         super().__init__(repo)
-        self._prefetched, self._whole = prefetched, whole
+        self._prefetched, self._whole, self.tree = prefetched, whole, tree
         self._base = ""
         self._options: tuple[str, ...] = ()
         self._parents: list[str] | None = None  # of the commit that comes about, where HEAD is not the first
@@ -274,7 +275,7 @@ class IndexView(View):
 
     def whole(self) -> "IndexView":
         """All that is brought to HEAD, by a merge too."""
-        return IndexView(self.repo, self._prefetched, whole=True) if len(self.sides()) > 1 else self
+        return IndexView(self.repo, self._prefetched, True, self.tree) if len(self.sides()) > 1 else self
 
     def amended(self) -> "IndexView":
         """The amended commit against HEAD's parents; the view itself where those are not here.
@@ -284,7 +285,7 @@ class IndexView(View):
         head = self.repo.head_id()
         if not head or head in self.repo.shallow():
             return self
-        view = IndexView(self.repo)
+        view = IndexView(self.repo, tree=self.tree)
         view._parents = self.repo.line("rev-parse", f"{head}^@").split()
         view._base = view._parents[0] if view._parents else self.repo.empty_tree()
         return view
@@ -307,7 +308,7 @@ class IndexView(View):
 
     def _over(self, parent: str) -> "IndexView":
         """What is staged against one parent of a merge."""
-        side = IndexView(self.repo, whole=True)
+        side = IndexView(self.repo, whole=True, tree=self.tree)
         side._base, side._options = parent, (SINGLY,)
         return side
 
@@ -321,16 +322,19 @@ class IndexView(View):
         return self._list()
 
     def paths(self) -> list[str]:
+        if self.tree:
+            return names(self.repo.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", self.tree))
         return names(self.repo.run("ls-files", "-z", "--cached"))
 
     def read(self, path: str) -> bytes | None:
-        return self._blob(f":{path}")
+        return self._blob(f"{self.tree}:{path}")
 
     def mend(self) -> str:
         return "git diff --cached --numstat" if self.change().lacking else super().mend()
 
     def _told(self, *options: str, paths: "Sequence[str]" = ()) -> bytes:
-        asked = (*literally(paths), "diff-index", "--cached", *options, *self._options, self.base(), "--", *paths)
+        verb, *to = ("diff-tree", "-r", self.tree) if self.tree else ("diff-index", "--cached")
+        asked = (*literally(paths), verb, *to[:1], *options, *self._options, self.base(), *to[1:], "--", *paths)
         return self.repo.run(*asked, objects=True)
 
 

@@ -56,17 +56,23 @@ ways_out() {
     echo "     until it is mended a person may go on with \`git $verb --no-verify\`" >&2
 }
 
-# git lists HEAD's policy files and what is staged while Python starts; the marks say that it got through. Of what
-# changes it fetches nothing that a partial clone lacks (GIT_NO_LAZY_FETCH is of git 2.45), and reads no file of the work
-# tree in place of what is staged: in the git directory it finds none of them.
+# git lists HEAD's policy files while Python starts, writes what is staged as a tree, as its commit will, and compares
+# that; the marks say that it got through. Of what changes it fetches nothing that a partial clone lacks
+# (GIT_NO_LAZY_FETCH is of git 2.45), and reads no file of the work tree in place of what is staged: in the git
+# directory it finds none of them. No trace may be written among what it prints.
 judge_staged() {
     index=${GIT_INDEX_FILE:-$dir/index}
     case $index in /*) ;; *) index=$PWD/$index ;; esac
     {
-        "$git" --no-replace-objects ls-tree -r -z --full-tree HEAD .ahp 2>/dev/null && printf 'ahp:listed\000'
-        GIT_DIR=. GIT_WORK_TREE=. GIT_INDEX_FILE=$index GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none \
-            "$git" -C "$dir" --no-replace-objects -c core.fsmonitor=false diff-index --cached @RAW@ HEAD -- 2>/dev/null &&
+        unset GIT_TRACE GIT_TRACE_SETUP GIT_TRACE_PERFORMANCE GIT_TRACE2 GIT_TRACE2_EVENT GIT_TRACE2_PERF
+        "$git" --no-replace-objects -c core.commitGraph=false ls-tree -r -z --full-tree HEAD .ahp 2>/dev/null && printf 'ahp:listed\000'
+        # By another name: git locks an index that it writes a tree of, and a killed git leaves its lock.
+        export GIT_DIR=. GIT_WORK_TREE=. GIT_INDEX_FILE=ahp-index GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none
+        cd "$dir" && ln -f "$index" ahp-index 2>/dev/null &&
+            tree=$("$git" --no-replace-objects -c core.fsmonitor=false -c core.hooksPath=/dev/null write-tree --missing-ok 2>/dev/null) &&
+            "$git" --no-replace-objects -c core.fsmonitor=false -c core.commitGraph=false diff-tree -r @RAW@ HEAD "$tree" -- 2>/dev/null &&
             printf '\000ahp:done\000'
+        printf '\000ahp:tree\000%s' "$tree"
     } | judge "$@"
     answered $?
 }

@@ -32,9 +32,10 @@ _OF_MESSAGES, _OF_ALL = "commit-msg", "pre-push"
 _PRESENT = ("actor", "branch", "issue", "checklist", "env", "session")  # of a commit that was made just now
 
 
-def check_commit(hook: Hook, commit: str, was_asked: bool = False) -> None:
+def check_commit(hook: Hook, commit: str, was_asked: bool = False, is_other: bool = False) -> None:
     """Tells which blocking rules HEAD breaks that no pre-commit hook was asked about, and logs it. The hook `was_asked`
     about an amend, which is judged on what it changes itself: the commit in whose place it comes may not have been.
+    `is_other`: a hook was asked about another tree than the commit has.
     """
     repo = hook.repo
     listed = _listed_before(repo, commit)
@@ -48,7 +49,8 @@ def check_commit(hook: Hook, commit: str, was_asked: bool = False) -> None:
     for key, candidate in blocking.items():
         places = [f"{one['file']}:{one['line']}" for one in candidate.findings() if "file" in one and "line" in one]
         where = f" ({one_line(places[0])})" if places else ""
-        breaks = f"still breaks {one_line(key)}" if was_asked else f"breaks {one_line(key)}, and no hook was asked"
+        why = "and what was judged is another tree" if is_other else "and no hook was asked"
+        breaks = f"still breaks {one_line(key)}" if was_asked else f"breaks {one_line(key)}, {why}"
         write(f"ahp: this commit {breaks}: {one_line(candidate.message())}{where}; a push of it is refused")
     if blocking:
         _explain(hook)

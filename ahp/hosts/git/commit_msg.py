@@ -21,10 +21,10 @@ _LIMIT = 16 << 20
 def judge(hook: Hook) -> int:
     """The hook's exit code. The message file is rewritten only when the commit goes on.
 
-    What pre-commit left to this hook is judged first.
+    The content is judged first, where the log does not tell that pre-commit let it pass.
     """
-    listed, staged = read_staged()
-    view = IndexView(hook.repo, staged)
+    listed, staged, tree = read_staged()
+    view = IndexView(hook.repo, staged, tree=tree)
     path = hook.arguments[0] if hook.arguments else ""
     draft = files.read(path, _LIMIT) if path else None
     if draft is None:
@@ -33,12 +33,11 @@ def judge(hook: Hook) -> int:
     if unknown := overrides.unknown(hook.repo.ahp_dir, draft):
         return _refuse(hook, unknown, path, words)
     left = token.find(hook.repo, hook.parent)
-    if left is not None and left.deferred in CONTENT:
-        content = hook.event(view.whole() if left.deferred == "pre-merge-commit" else view, left.deferred)
-        content.listed = listed
-        code = judge_staged(hook, content, message_follows=False)
-        if code:
-            return code
+    asked = left.deferred if left is not None and left.deferred in CONTENT else _content_hook(words)
+    content = hook.event(view.whole() if asked == "pre-merge-commit" else view, asked)
+    content.listed = listed
+    if code := judge_staged(hook, content, message_follows=False, left=left):
+        return code
     about = view.amended() if _amends(words) else view
     event = hook.event(about)
     event.draft, event.listed, event.cleanup = draft, listed, _cleanup(words, hook.repo.env)
@@ -57,6 +56,11 @@ def judge(hook: Hook) -> int:
     if final != draft:
         files.replace(path, final, 0o644)
     return 0
+
+
+def _content_hook(words: list[str]) -> str:
+    """The hook that git asks about the content before this one (githooks)."""
+    return "pre-merge-commit" if "merge" in words and "commit" not in words else "pre-commit"
 
 
 def _amends(words: list[str]) -> bool:

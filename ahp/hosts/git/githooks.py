@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _INPUT_LIMIT = 64 << 20
 _LISTED = b"ahp:listed\0"
+_TREE = b"\0ahp:tree\0"
 
 
 class GitHook:
@@ -109,18 +110,23 @@ def say(hook: Hook, verdict: "Verdict") -> int:
     return output.say(verdict, hook.actor, hook.repo.env)
 
 
-def read_staged() -> tuple[bytes | None, bytes]:
-    """What the shim's git printed: its list of HEAD's policy files, None where it gave none, and that of the change.
+def read_staged() -> tuple[bytes | None, bytes, str]:
+    """What the shim's git printed: its list of HEAD's policy files, None where it gave none, that of the change, and
+    the id of the tree that is staged, "" where it could not write one.
 
-    The former is `git ls-tree -r -z HEAD .ahp`, whose lines begin with a digit, and a mark that no line can be.
+    The first is `git ls-tree -r -z HEAD .ahp`, whose lines begin with a digit, and a mark that no line can be.
     """
-    data = read_input()
+    data, mark, told = read_input().rpartition(_TREE)
+    if not mark:
+        data, told = told, b""
+    tree = told.decode("latin-1")
+    tree = tree if len(tree) in (40, 64) and not tree.strip("0123456789abcdef") else ""
     at = 0
     while data[at : at + 1].isdigit() and (end := data.find(b"\0", at)) > 0:
         at = end + 1
     if not data.startswith(_LISTED, at):
-        return None, data[at:]
-    return data[:at], data[at + len(_LISTED) :]
+        return None, data[at:], tree
+    return data[:at], data[at + len(_LISTED) :], tree
 
 
 def read_input() -> bytes:

@@ -135,7 +135,7 @@ def uninstall(repo: Repository) -> Installed:
             if put_aside:
                 aside.append(put_aside)
     _leave_husky(repo)
-    for name in ("/ahp-token", "/ahp-message", "/ahp-broken"):
+    for name in ("/ahp-token", "/ahp-tree", "/ahp-index", "/ahp-message", "/ahp-broken"):
         if os.path.lexists(repo.git_dir + name):
             os.unlink(repo.git_dir + name)
     shutil.rmtree(repo.git_dir + staging.HOME, ignore_errors=True)
@@ -198,9 +198,9 @@ def shim(hook: str, known: dict[str, str]) -> bytes:
     """The text of one shim; `known` is what `baked` gives."""
     trigger = TRIGGERS[hook]
     common = template("git/common.sh").replace("@RAW@", " ".join((*COMPARES, *RAW)))
-    for name, value in {"HOOK": hook, "VERB": "" if trigger.post else trigger.act, **known}.items():
-        common = common.replace(f"@{name}@", shlex.quote(value))
     text = template(f"git/{HOOKS[hook].module.replace('_', '-')}").replace("@COMMON@\n", common)
+    for name, value in {"HOOK": hook, "VERB": "" if trigger.post else trigger.act, **known}.items():
+        text = text.replace(f"@{name}@", shlex.quote(value))
     return text.encode("utf-8", "surrogateescape")
 
 

@@ -13,14 +13,17 @@ def judge(hook: Hook) -> int:
     if commit is None:
         raise AhpError("HEAD names no commit after a commit; is this hook called by git?")
     left = token.find(hook.repo, hook.parent)
+    made = hook.repo.line("rev-parse", "-q", "--verify", f"{commit}^{{tree}}")
+    is_other = left is not None and left.tree not in ("-", made)
+    was_asked = left is not None and not left.deferred and left.tree == made
     view = CommitView(hook.repo, commit)
     event = hook.event(view)
     token.withdraw(hook.repo)
     noted = token.broken(hook.repo)
-    if left is None or left.deferred or noted not in ("", view.old):
+    if not was_asked or noted not in ("", view.old):
         from ahp.hosts.git import bypass
 
-        bypass.check_commit(hook, commit, was_asked=left is not None and not left.deferred)
+        bypass.check_commit(hook, commit, was_asked, is_other)
     elif noted:
         token.note_broken(hook.repo, "")
     say(hook, decide(event))

@@ -16,14 +16,18 @@ def judge(hook: Hook) -> int:
     """The hook's exit code."""
     if token.find(hook.repo, hook.parent):  # another commit of the same git process, as in a rebase
         token.withdraw(hook.repo)
-    listed, staged = read_staged()
-    event = hook.event(IndexView(hook.repo, staged, whole=hook.name == "pre-merge-commit"))
+    listed, staged, tree = read_staged()
+    if not tree:
+        token.make_room(hook.repo)
+    event = hook.event(IndexView(hook.repo, staged, whole=hook.name == "pre-merge-commit", tree=tree))
     event.listed = listed
     return judge_staged(hook, event)
 
 
-def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
-    """Judges a commit's content; when it may go on, leaves a token. `message_follows`: commit-msg has not run yet."""
+def judge_staged(hook: Hook, event: Event, message_follows: bool = True, left: token.Token | None = None) -> int:
+    """Judges a commit's content; when it may go on, leaves a token. `message_follows`: commit-msg has not run yet, else
+    what pre-commit has `left` tells which attempt of the log is this one.
+    """
     judges = judges_of(event)
     # What git has written the tree of the commit from already is not changed any more.
     event.fixes = "index" if message_follows and hook.name == "pre-commit" else "worktree"
@@ -33,6 +37,8 @@ def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
     for part in asking.of_content(event):
         if is_fixed and part.view is not None and part.view.kind == "index":
             part = part.but(view=IndexView(hook.repo, whole=True))
+        if not message_follows and token.is_allowed(part, left):
+            continue
         verdict = decide(part, judges if part is event else None)
         if verdict.settle is not None:
             _see_git(hook)
@@ -56,9 +62,18 @@ def judge_staged(hook: Hook, event: Event, message_follows: bool = True) -> int:
         event.attempt,
         message=message_follows and has_work,
         after=any("post-commit" in judge.program.triggers for judge in judges) or token.follows_broken(hook.repo),
+        tree=_staged_tree(hook) if is_fixed else event.view.tree if isinstance(event.view, IndexView) else "",
     )
     token.allow_deferring(hook.repo, about_messages and not any(judge.program.stages for judge in judges))
     return 0
+
+
+def _staged_tree(hook: Hook) -> str:
+    """What is staged, as a tree; "" where git cannot write one."""
+    try:
+        return hook.repo.line("write-tree", "--missing-ok")
+    except AhpError:
+        return ""
 
 
 def _see_git(hook: Hook) -> None:

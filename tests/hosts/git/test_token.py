@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -204,7 +205,7 @@ def test_a_word_counts_once_and_for_its_git_process_and_head_only(gated: Gated, 
     gated.write("b.txt")
     gated.add()
     # A word that claims to be for this commit, but by another process.
-    left.write_text("1 refs/heads/main quiet quiet forged\n")
+    left.write_text(f"1 refs/heads/main quiet quiet forged {gated.git('write-tree')}")
     assert gated.say("commit", "-q", "-m", "x", "--no-verify").code == 0
     assert starts(count) == ["post-commit"]
 
@@ -223,10 +224,10 @@ def test_the_word_of_an_aborted_commit_is_not_believed_later(gated: Gated, tmp_p
 def test_a_token_tells_what_was_left(gated: Gated) -> None:
     repo = gated.repository()
     assert token.find(repo, "7") is None
-    token.leave(repo, "7", "git:7:a", message=True, after=False)
+    token.leave(repo, "7", "git:7:a", message=True, after=False, tree="ab12")
     found = token.find(repo, "7")
     assert found is not None
-    assert (found.deferred, found.attempt) == ("", "git:7:a")
+    assert (found.deferred, found.attempt, found.tree) == ("", "git:7:a", "ab12")
     assert token.find(repo, "8") is None
     token.withdraw(repo)
     assert token.find(repo, "7") is None
@@ -270,3 +271,88 @@ def test_a_mark_that_cannot_be_taken_away_is_an_error(gated: Gated) -> None:
     mark.mkdir()
     with pytest.raises(AhpError, match="cannot remove"):
         token.allow_deferring(gated.repository(), False)
+
+
+SECRET = MESSAGE + "  s: {at: pre-commit, each: l in diff.added, block: \"'SECRET' in l.text\", message: a secret}\n"
+BREAKS = "ahp: this commit breaks s, and what was judged is another tree: a secret; a push of it is refused\n"
+
+
+def stage(gated: Gated, text: str) -> None:
+    gated.policy(SECRET)
+    gated.write("f.txt", text)
+    gated.add()
+
+
+@pytest.mark.parametrize("left", ["", "7 refs/heads/main work quiet git:7:a -\n", "1 refs/heads/main work quiet x -\n"])
+def test_without_a_word_of_the_log_commit_msg_judges_the_content(
+    gated: Gated, ask: Ask, tmp_path: Path, left: str
+) -> None:
+    """No token, that of another commit at the same time, and a forged one: none of them lets anything pass."""
+    stage(gated, "SECRET\n")
+    (gated.root / ".git" / "ahp-token").write_text(left)
+    (tmp_path / "MSG").write_text("words\n")
+    code, said = ask("commit-msg", str(tmp_path / "MSG"))
+    assert (code, "refused by s" in said) == (1, True)
+
+
+@pytest.mark.parametrize("parent", ["1", "7"])
+def test_what_the_log_says_was_let_pass_is_not_asked_about_twice(
+    gated: Gated, ask: Ask, tmp_path: Path, parent: str
+) -> None:
+    """Also where another program calls both hooks, so that each has another parent."""
+    stage(gated, "plain\n")
+    (tmp_path / "MSG").write_text("words\n")
+    assert ask("pre-commit", parent="1") == (0, "")
+    assert ask("commit-msg", str(tmp_path / "MSG"), parent=parent) == (0, "")
+    assert [hook for hook, _ in gated.judged()] == ["pre-commit", "commit-msg"]
+
+
+def test_what_was_let_pass_for_another_head_or_another_person_is_asked_about(
+    gated: Gated, ask: Ask, tmp_path: Path
+) -> None:
+    stage(gated, "plain\n")
+    (tmp_path / "MSG").write_text("words\n")
+    assert ask("pre-commit") == (0, "")
+    assert ask("commit-msg", str(tmp_path / "MSG"), env={"CLAUDECODE": "1"}) == (0, "")
+    gated.git("commit", "-q", "--allow-empty", "--no-verify", "-m", "x")
+    assert ask("commit-msg", str(tmp_path / "MSG"), env={"CLAUDECODE": "1"}) == (0, "")
+    judged = [hook for hook, _ in gated.judged() if hook != "post-commit"]
+    assert judged == ["pre-commit", *2 * ["pre-commit", "commit-msg"]]
+
+
+def test_a_commit_of_another_tree_than_was_judged_is_told_of(gated: Gated) -> None:
+    """A hook of git's own process forges the token; where it names the tree, only the push will tell."""
+    stage(gated, "plain\n")
+    judged = gated.git("write-tree").strip()
+    stage(gated, "SECRET\n")
+    forges = gated.root / ".git" / "hooks" / "prepare-commit-msg"
+    forges.write_text(f'#!/bin/sh\necho "$PPID refs/heads/main quiet quiet x {judged}" >.git/ahp-token\n')
+    forges.chmod(0o755)
+    assert gated.say("commit", "-q", "-n", "-m", "x") == (0, BREAKS)
+    assert [record["rules"] for record in gated.log("bypass")] == [["s"]]
+
+
+def test_an_index_that_changes_after_it_was_read_changes_nothing_of_what_is_judged(gated: Gated, ask: Ask) -> None:
+    stage(gated, "SECRET\n")
+    bad = gated.git("write-tree").strip()
+    stage(gated, "plain\n")
+    assert ask("pre-commit", stdin=b"\0ahp:tree\0" + bad.encode())[0] == 1
+    good = gated.git("write-tree").strip()
+    stage(gated, "SECRET\n")
+    assert ask("pre-commit", stdin=b"\0ahp:tree\0" + good.encode()) == (0, "")
+    assert (gated.root / ".git" / "ahp-token").read_text().split()[5] == good
+
+
+def test_an_index_whose_kept_trees_were_forged_is_judged_as_git_will_commit_it(gated: Gated) -> None:
+    """git commits the tree that the index keeps beside its entries, and looks no further (gitformat-index)."""
+    stage(gated, "SECRET\n")
+    bad = gated.git("write-tree").strip()
+    stage(gated, "plain\n")
+    good = gated.git("write-tree").strip()
+    index = gated.root / ".git" / "index"
+    data = index.read_bytes()[:-20]
+    assert bytes.fromhex(good) in data
+    data = data.replace(bytes.fromhex(good), bytes.fromhex(bad))
+    index.write_bytes(data + hashlib.sha1(data, usedforsecurity=False).digest())
+    said = gated.say("commit", "-q", "-m", "x")
+    assert (said.code, "refused by s" in said.text) == (1, True)
