@@ -106,7 +106,7 @@ class Journal(LogFiles):
         try:
             if indexes.status(self.folder) is None:
                 files.make_dirs(self.folder)
-            with self.lock:
+            with files.Lock(self.lock.path):  # a clean tool call waits for nobody
                 fd = posix.open(self.counts_path, _WRITE | posix.O_CREAT, 0o600)
                 try:
                     files.write_all(fd, entry)

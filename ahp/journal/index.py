@@ -264,7 +264,8 @@ class LogFiles:
     def __init__(self, folder: str, genesis: "str | None") -> None:
         self.folder, self.genesis = folder, genesis
         self.log_path, self.index_path = folder + "/signals.jsonl", folder + "/index"
-        self.lock = files.Lock(folder + "/signals.lock")  # held by every appender while it writes
+        # Held by every appender while it writes; a person who is asked or refused waits rather than loses the record.
+        self.lock = files.Lock(folder + "/signals.lock", 2.0)
         self.index_file = IndexFile(self.index_path)
         self.loss = ""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 import tempfile
+from contextlib import closing
 
 from ahp.journal import checkpoint, tables
 from ahp.journal.answers import AnswerRefused
@@ -26,7 +29,28 @@ def differences(journal: Journal) -> list[str]:
 
     Raises AhpError.
     """
-    with tempfile.TemporaryDirectory() as folder, State.open(journal, path=_copied(journal, folder)) as state:
+    with tempfile.TemporaryDirectory() as folder:
+        path = _copied(journal, folder)
+        return _strange(path) or _differences(journal, path)
+
+
+def _strange(path: str) -> list[str]:
+    """What is wrong with the rows of a state, whatever the log says."""
+    if not os.path.isfile(path):
+        return []
+    try:
+        with closing(tables.SqlStore(path)) as store:
+            if store.version == tables.VERSION:
+                store.latest(-1)
+                for key in store.open_keys():
+                    store.episode(key)
+    except sqlite3.Error as error:
+        return [one_line(str(error))]
+    return []
+
+
+def _differences(journal: Journal, path: str) -> list[str]:
+    with State.open(journal, path=path) as state:
         fold = Fold(MemoryStore())
         checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder), until=state.read_to)
         fold.expire(state.now)

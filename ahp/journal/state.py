@@ -36,10 +36,16 @@ class State:
     """
 
     def __init__(
-        self, journal: Journal, fold: Fold, read_to: tuple[int, int], lost: tables.Remembered | None, now: float
+        self,
+        journal: Journal,
+        fold: Fold,
+        read_to: tuple[int, int],
+        lost: tables.Remembered | None,
+        now: float,
+        path: str,
     ) -> None:
         self.journal, self.store, self._fold, self.read_to, self._asked = journal, fold.store, fold, read_to, now
-        self._lost = lost
+        self._lost, self._path = lost, path
 
     @classmethod
     def open(cls, journal: Journal, now: float | None = None, path: str = "") -> State:
@@ -58,7 +64,7 @@ class State:
     def _open(cls, journal: Journal, now: float, path: str) -> State:
         for attempt in range(2):
             try:
-                return cls(journal, *_synchronised(journal, path), now)
+                return cls(journal, *_synchronised(journal, path), now, path)
             except sqlite3.OperationalError:
                 break  # locked, or nothing can be written here
             except sqlite3.Error:
@@ -66,7 +72,7 @@ class State:
                     break
             except OSError:
                 break
-        return cls(journal, *_in_memory(journal), now)
+        return cls(journal, *_in_memory(journal), now, path)
 
     def __enter__(self) -> State:
         return self
@@ -106,9 +112,9 @@ class State:
     def open_episodes(self) -> list[tuple[Episode, LoggedSignal]]:
         """The open episodes, each with its last enforced signal; the one that signalled last comes first."""
         found = []
-        for key in self.store.open_keys():
+        for key in self._ask(lambda store: store.open_keys()):
             episode = self.episode(key)
-            signals = [signal for signal in self.store.enforced(key) if episode and signal.episode == episode.id]
+            signals = [signal for signal in self.enforced(key) if episode and signal.episode == episode.id]
             if episode and signals:
                 found.append((episode, signals[-1]))
         return sorted(found, key=lambda pair: (pair[0].last, pair[1].where), reverse=True)
@@ -136,7 +142,11 @@ class State:
     def signalled_paths(self, family: str, rule: str, subject: str, actor_kind: str) -> set[str]:
         """The paths of a rule's enforced signals on a subject that the state still knows, of closed episodes too."""
         key = episode_key(family, rule, subject, actor_kind)
-        return {path for signal in self._ask(lambda store: store.enforced(key)) for path in signal.paths}
+        return {path for signal in self.enforced(key) for path in signal.paths}
+
+    def enforced(self, key: str) -> list[LoggedSignal]:
+        """The enforced signals of an episode's key that the state still knows, in the order of the log."""
+        return self._ask(lambda store: store.enforced(key))
 
     def told(self, rule: str) -> set[tuple[str, str]]:
         """What a rule said of commits so far, of any subject: (rule digest, `told_as` or a finding's fingerprint)."""
@@ -181,11 +191,15 @@ class State:
         return [_end(key, stamp) for key in sorted(gone)] + answers
 
     def _ask(self, question: Callable[[Store], _T]) -> _T:
-        """The answer of the store; where a page of the database cannot be read, that of a fold in memory."""
+        """The answer of the store; where a page or a row of the database cannot be read, that of a fold in memory. The
+        next who opens it makes it anew.
+        """
         try:
             return question(self.store)
-        except sqlite3.Error:
+        except sqlite3.Error as error:
             self.close()
+            if not isinstance(error, sqlite3.OperationalError):
+                _discard(self._path)
             self._fold, self.read_to, _ = _in_memory(self.journal)
             self.store = self._fold.store
             return question(self.store)

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from ahp.journal.answers import RISK, kind_of
 from ahp.journal.episodes import Acknowledgement, Attempt, Episode
 from ahp.journal.logged_signal import Act, LoggedSignal
+from ahp.system.digest import sha256
 
-VERSION = 4
+VERSION = 5
 NAME = "/state.db"
 """Beside the log."""
 FILES = ("", "-wal", "-shm")
@@ -165,7 +166,7 @@ class SqlStore:
     def episode(self, key: str) -> Episode | None:
         if key not in self._episodes:
             row = self._db.execute("SELECT data FROM episodes WHERE key = ?", (_sql(key),)).fetchone()
-            self._episodes[key] = episode_of(key, json.loads(row[0])) if row else None
+            self._episodes[key] = episode_of(key, _unsealed(row[0])) if row else None
         return self._episodes[key]
 
     def put_episode(self, episode: Episode) -> None:
@@ -202,7 +203,7 @@ class SqlStore:
                 signal.unlogged,
                 signal.action == RISK,
                 _sql(signal.waived),
-                json.dumps(values_of(signal)),
+                _sealed(values_of(signal)),
             ),
         )
 
@@ -214,7 +215,7 @@ class SqlStore:
 
     def latest(self, limit: int) -> list[LoggedSignal]:
         rows = self._db.execute("SELECT data FROM signals ORDER BY nth DESC LIMIT ?", (limit,)).fetchall()
-        return [signal_of(json.loads(data)) for (data,) in rows]
+        return [signal_of(_unsealed(data)) for (data,) in rows]
 
     def unlogged(self) -> list[LoggedSignal]:
         return self._signals("unlogged")
@@ -240,7 +241,7 @@ class SqlStore:
 
     def _signals(self, where: str, *values: str) -> list[LoggedSignal]:
         query = f"SELECT data FROM signals WHERE {where} ORDER BY nth"  # noqa: S608  # the clauses above
-        return [signal_of(json.loads(data)) for (data,) in self._db.execute(query, [_sql(value) for value in values])]
+        return [signal_of(_unsealed(data)) for (data,) in self._db.execute(query, [_sql(value) for value in values])]
 
     def _flush(self) -> None:
         for key in self._changed:
@@ -248,9 +249,26 @@ class SqlStore:
             if episode is None:
                 self._db.execute("DELETE FROM episodes WHERE key = ?", (_sql(key),))
             else:
-                row = (_sql(key), episode.ends, json.dumps(plain_of(episode)))
+                row = (_sql(key), episode.ends, _sealed(plain_of(episode)))
                 self._db.execute("INSERT OR REPLACE INTO episodes VALUES (?, ?, ?)", row)
         self._changed.clear()
+
+
+def _sealed(value: object) -> str:
+    """A row's value with a digest of it: no other program can know what makes a row fit the rest."""
+    text = json.dumps(value)
+    return json.dumps([value, sha256(text.encode())[:16]])
+
+
+def _unsealed(data: str) -> Any:
+    """What `_sealed` was given. Raises sqlite3.DatabaseError for anything else: the state is made anew then."""
+    try:
+        value, seal = json.loads(data)
+    except (TypeError, ValueError):
+        seal = None
+    if seal is None or seal != sha256(json.dumps(value).encode())[:16]:
+        raise sqlite3.DatabaseError("a row of the state is not as ahp wrote it")
+    return value
 
 
 def _boot() -> str:

@@ -14,6 +14,8 @@ from ahp.system import clock, terminal
 from .story import AGENT, DAY, PERSON, Story
 from .written import PROMPT, VERDICT
 
+STRANGE = "a row of the state is not as ahp wrote it"
+
 
 def forge(story: Story, statement: str) -> None:
     with closing(sqlite3.connect(story.journal.folder + "/state.db")) as db, db:
@@ -23,11 +25,9 @@ def forge(story: Story, statement: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
-        ("DELETE FROM episodes", "the state says nothing open, the log 2 attempts"),
-        (
-            "UPDATE episodes SET data = json_set(data, '$.count', 0)",
-            "the state says 0 attempts, the log 2 attempts",
-        ),
+        ("DELETE FROM episodes", "commit|size/1|main|agent: the state says nothing open, the log 2 attempts"),
+        ("UPDATE episodes SET data = json_set(data, '$[0].count', 0)", STRANGE),
+        ("UPDATE episodes SET data = json_set(data, '$[0].attempts', json('[]'))", STRANGE),
     ],
 )
 def test_a_state_that_was_forged_is_told_and_made_anew(story: Story, statement: str, told: str) -> None:
@@ -36,8 +36,7 @@ def test_a_state_that_was_forged_is_told_and_made_anew(story: Story, statement: 
     assert story.count() == 2
     assert differences(story.journal) == []
     forge(story, statement)
-    assert story.count() != 2
-    assert differences(story.journal) == [f"commit|size/1|main|agent: {told}"]
+    assert differences(story.journal) == [told]
     rebuild(story.journal)
     assert story.count() == 2
     assert differences(story.journal) == []
@@ -47,9 +46,10 @@ def test_a_forged_answer_is_told(story: Story) -> None:
     id = story.signal("block")
     story.count()
     forge(story, "UPDATE signals SET risk = 1, data = replace(data, '\"\"', '\"proceed_with_risk\"')")
-    assert any(
-        told == f"{id[:8]}: the state says proceed_with_risk, the log no answer" for told in differences(story.journal)
-    )
+    assert differences(story.journal) == [STRANGE]
+    with story.state() as state:
+        (seen,) = state.risks_taken(None) or [state.signal(id)]
+        assert seen is not None and seen.action == ""
 
 
 def test_many_differences_are_counted(story: Story) -> None:

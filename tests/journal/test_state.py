@@ -40,8 +40,16 @@ def test_a_clock_that_jumps_back_does_not_move_time_back(story: Story) -> None:
     assert story.count() == 2
 
 
+EDITS = {
+    "an attempt less": "UPDATE episodes SET data = json_set(data, '$[0].attempts', json('[]'))",
+    "another count": "UPDATE episodes SET data = json_set(data, '$[0].count', 0)",
+    "another signal": "UPDATE signals SET data = json_set(data, '$[0][3]', 'x')",
+    "no row": "UPDATE episodes SET data = '[]'",
+}
+
+
 @pytest.mark.parametrize(
-    "damage", ["deleted", "garbage", "older version", "other tables", "other log", "directory", "link"]
+    "damage", ["deleted", "garbage", "older version", "other tables", "other log", "directory", "link", *EDITS]
 )
 def test_state_is_made_anew_from_the_log(story: Story, damage: str, tmp_path: Path) -> None:
     story.signal()
@@ -56,6 +64,11 @@ def test_state_is_made_anew_from_the_log(story: Story, damage: str, tmp_path: Pa
     elif damage == "other tables":
         db = sqlite3.connect(path)
         db.execute("DROP TABLE signals")
+        db.commit()
+        db.close()
+    elif damage in EDITS:
+        db = sqlite3.connect(path)
+        db.execute(EDITS[damage])
         db.commit()
         db.close()
     elif damage == "other log":
