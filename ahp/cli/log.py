@@ -298,8 +298,10 @@ def _fields(record: Mapping[str, object]) -> list[str]:
     def word(name: str, limit: int = 60) -> str:
         return one_line(record.get(name) or "", limit)
 
-    marks = [mark for mark in ("shadow", "waived", "undecidable") if record.get(mark)]
-    marks += ["passed once"] if record.get("overrides") else []
+    marks = [mark for mark in ("shadow", "undecidable") if record.get(mark)]
+    # What a log says anybody may have written into it (authority §8.5).
+    marks += ["waived, claimed"] if record.get("waived") else []
+    marks += ["passed once, claimed"] if record.get("overrides") else []
     return [
         word("timestamp").replace("T", " ")[:19],
         (word("intensity") or word("kind")).ljust(7),

@@ -59,6 +59,11 @@ class Exemption(NamedTuple):
     note: str = ""
     signed: str = ""
 
+    @property
+    def proof(self) -> str:
+        """`signed` or `claimed` of what a person let pass, "" of the rest (authority §8.5)."""
+        return ("signed" if self.signed else "claimed") if self.kind in (OVERRIDE, WAIVER) else ""
+
 
 class Entry(NamedTuple):
     """A commit with all that is known of it. One that was there `before` the gate was not for it to judge."""

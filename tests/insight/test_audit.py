@@ -174,8 +174,8 @@ def test_as_it_is_printed(told: Told, monkeypatch: pytest.MonkeyPatch, capsys: p
     assert head == f"the last 10 commits: 6 judged here, 4 not; {exemptions} exemptions" and err == ""
     assert begin.endswith("it is evidence, not proof: ahp log verify") and max(map(len, lines)) <= 100
     for line in (
-        "  overridden: secret, by human:ann: a test key",
-        "  waived: large, by mei: a vendored file",  # as the policy of that commit has it
+        "  overridden: secret, by human:ann: a test key (claimed)",
+        "  waived: large, by mei: a vendored file (claimed)",  # as the policy of that commit has it
         "  went round the hooks: secret: it breaks a rule that no hook was asked about",
         "  was there before the gate was installed",
         "  not judged here",

@@ -207,7 +207,9 @@ def _exempt(one: Exemption) -> str:
         told += f", by {one_line(one.approver)}"
         told += f": {one_line(one.reason, 300)}" if one.reason else ""
     if one.signed:
-        told += f" (the commit is signed by the approver {one_line(one.signed)})"
+        told += f" (signed: the commit is signed by the approver {one_line(one.signed)})"
+    elif one.proof:
+        told += f" ({one.proof})"
     return told + (f": {one_line(one.note, 400)}" if one.note else "")
 
 
@@ -217,7 +219,7 @@ def _json(found: Audit) -> list[dict[str, Any]]:
             **one._asdict(),
             "judged_here": bool(one.judgements),
             "judgements": [{**told._asdict(), "policy": told.policy._asdict()} for told in one.judgements],
-            "exemptions": [told._asdict() for told in one.exemptions],
+            "exemptions": [{**told._asdict(), "proof": told.proof} for told in one.exemptions],
         }
         for one in found.entries
     ]

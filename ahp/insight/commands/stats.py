@@ -213,7 +213,8 @@ def _parts(one: Figures, may_mend: bool) -> Iterator[tuple[str, str]]:
             "excused",
             ", ".join(f"{number} {why}" for why, number in one.excuses.items()) + (" (a proxy for false positives)"),
         )
-    aside = {"shadow": one.shadow, "waived": one.waived, "undecided": one.undecided, "overridden": one.overridden}
+    aside = {"shadow": one.shadow, "waived (claimed)": one.waived, "undecided": one.undecided}
+    aside |= {"overridden (claimed)": one.overridden}
     if any(aside.values()):
         yield "aside", ", ".join(f"{number} {what}" for what, number in aside.items() if number)
     if one.comment_count:
