@@ -76,6 +76,8 @@ class Answer:
         denied = decision == "deny"
         if denied:
             for candidate in delivered:
+                if candidate.standing and candidate.intensity != "block":  # what is refused counts on no ladder
+                    candidate.standing = candidate.standing._replace(text="")
                 if candidate.intensity == "control" and not candidate.advises:
                     candidate.dropped = "the action is refused, so it is not changed"
         for candidate in delivered:

@@ -43,7 +43,7 @@ class Candidate:
         self.shadow = rule.shadow
         self.waived = ""
         self.override: Override | None = None
-        self.refused = self.softened = self.followed_up = self.told_before = ""
+        self.refused = self.softened = self.followed_up = self.told_before = self.given_up = ""
         self.unsaid = False
         self.modifications: list[dict[str, object]] = []
         self.changed: list[str] = []
@@ -208,7 +208,7 @@ class Candidate:
         """What the attempt is recognised by."""
         event = self.event
         change = event.view.digest() if event.view is not None else ""
-        return Act(at, event.host, event.trigger, event.attempt, change, self.evidence(), _head(event))
+        return Act(at, event.host, event.trigger, event.attempt, change, self.evidence(), _head(event), self.given_up)
 
     def paths(self) -> list[str]:
         """The files it is about: its findings', else all that changed; at most 500."""

@@ -92,6 +92,7 @@ def record(
         "overrides": candidate.override.signal if candidate.override else None,
         "content": candidate.content() if candidate.intensity == "block" and candidate.rule.overridable else None,
         "undecidable": candidate.undecided,
+        "given_up": candidate.given_up,
         "modifications": [without_values(m) if is_private(str(m["target"])) else m for m in _changes(signal)],
     }
     more |= {name: value for name, value in optional.items() if value} | candidate.commits

@@ -22,6 +22,7 @@ from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ahp.journal.episodes import Attempt
     from ahp.journal.state import State
 
 
@@ -168,8 +169,11 @@ class Weighing:
             if not candidate.enforced or candidate.intensity in ("allow", "aid"):
                 continue
             climbs = candidate.rule.escalates and not candidate.undecided
+            episode = self.state.episode(candidate.episode) if self.state else None
+            if episode is not None and episode.landing is not None:
+                candidate.given_up = self._given_up(candidate, episode.landing)
             candidate.standing = standing(
-                self.state.episode(candidate.episode) if self.state else None,
+                episode,
                 candidate.act(self.now),
                 candidate.own,
                 ladder=self.ladder,
@@ -177,6 +181,15 @@ class Weighing:
                 can_control=candidate.rule.action is not None,
             )
             candidate.intensity = candidate.standing.intensity
+
+    def _given_up(self, candidate: Candidate, waits: "Attempt") -> str:
+        """The token of the attempt that `waits` for word of its commit, where HEAD has moved and none came of it."""
+        repo, head = self.event.repo, candidate.act(self.now).head
+        if repo is None or self.state is None or head is None or waits.act.head in (None, head):
+            return ""
+        from ahp.gate import landing
+
+        return waits.act.token if landing.is_given_up(repo, self.state, candidate.episode, waits) else ""
 
 
 def join(weighed: Sequence[list[Candidate]]) -> list[Candidate]:

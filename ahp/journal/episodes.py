@@ -139,9 +139,11 @@ class Episode:
             self.landing = attempt
 
     def _landed(self, act: Act) -> Attempt | None:
-        """The attempt that came about, as `act` starts from another commit."""
+        """The attempt that came about: `act` starts from another commit, and knows of none that was given up."""
         waits = self.landing
-        return waits if waits and act.head is not None and waits.act.head != act.head else None
+        if waits is None or act.head is None or waits.act.head == act.head:
+            return None
+        return None if act.given_up and act.given_up == waits.act.token else waits
 
     def _pass_by(self, attempt: Attempt) -> None:
         """The action of `attempt` went past: it counts, once, unless excused."""

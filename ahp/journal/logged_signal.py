@@ -17,7 +17,8 @@ class Act(NamedTuple):
     """What an attempt is recognised by: time (seconds), host, hook, a token, digests of the change and the evidence.
 
     `head` is the commit it started from ("" before the first one), None where that does not tell whether the action
-    happened: an issue step, a tool call.
+    happened: an issue step, a tool call. `given_up` is the token of an earlier attempt, let past, that no
+    commit came of.
     """
 
     at: float
@@ -27,6 +28,7 @@ class Act(NamedTuple):
     change: str
     evidence: str
     head: str | None = None
+    given_up: str = ""
 
     @classmethod
     def of(cls, record: Mapping[str, object], at: float) -> Act:
@@ -36,7 +38,7 @@ class Act(NamedTuple):
     @classmethod
     def told(cls, at: float, record: Mapping[str, object], texts: list[str]) -> Act:
         """From the texts of a record, in the order of the fields after `at`."""
-        return cls._make((at, *texts) if "head" in record else (at, *texts[:-1], None))
+        return cls._make((at, *texts) if "head" in record else (at, *texts[:-2], None, ""))
 
     def near(self, other: Act) -> bool:
         """Whether `other` follows within the window and is about the same change."""
@@ -174,7 +176,7 @@ class LoggedSignal:
         self.action, self.by, self.answered, self.details, self.logged = action, by, at, details, False
 
 
-_ACT = ("host", "hook", "attempt", "change", "evidence", "head")
+_ACT = ("host", "hook", "attempt", "change", "evidence", "head", "given_up")
 _SIGNAL = (
     *("id", "hook", "intensity", "source", "rule", "subject", "actor", "correlation_id", "overrides"),
     *("waived", "digest", "content", *_ACT),

@@ -4,7 +4,7 @@ A reflog can be written by hand: what it says spares or asks for a look, and dec
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ahp.system import files
 from ahp.system.git import Repository
@@ -23,13 +23,25 @@ def made_here(repo: Repository) -> dict[str, str]:
     What a checkout, a reset, a clone, a fast-forward or the start and end of a rebase came to was made before.
     Raises GitError, AhpError.
     """
-    found: dict[str, str] = {}
-    for _, commit, message in _entries(repo):
-        word = message.partition(":")[0].partition(" ")[0]
-        makes = (word in _MAKING and message != _FAST_FORWARD) or _MERGED in message
-        if makes or any(step in message.partition(":")[0] for step in _STEPS):
-            found[commit] = word
-    return found
+    return {commit: word for _, commit, message in _entries(repo) if (word := _making(message))}
+
+
+def made_from(repo: Repository, head: str) -> list[str] | None:
+    """The commits that were made in this work tree while HEAD was at `head`, "" before the first one; None where git
+    keeps no reflog of HEAD, or does not tell there what it was before. Raises GitError, AhpError.
+    """
+    entries = list(_entries(repo, [f"{repo.git_dir}/logs/HEAD"]))
+    if not any(before for before, _, _ in entries):
+        return None
+    return [commit for before, commit, message in entries if before.strip("0") == head and _making(message)]
+
+
+def _making(message: str) -> str:
+    """The first word of an entry that tells of a new commit, "" of any other."""
+    head = message.partition(":")[0]
+    word = head.partition(" ")[0]
+    makes = (word in _MAKING and message != _FAST_FORWARD) or _MERGED in message
+    return word if makes or any(step in head for step in _STEPS) else ""
 
 
 def amended(repo: Repository) -> dict[str, str]:
@@ -55,15 +67,15 @@ def mark(repo: Repository, branch: str) -> str:
         return ""
 
 
-def _entries(repo: Repository) -> Iterator[tuple[str, str, str]]:
-    """(old commit, "" where git does not tell it, new commit, message) of every entry."""
+def _entries(repo: Repository, logs: Iterable[str] = ()) -> Iterator[tuple[str, str, str]]:
+    """(old commit, "" where git does not tell it, new commit, message) of every entry, of some `logs` or of all."""
     if files.read(repo.common_dir + "/reftable/tables.list") is not None:
         asked = ("log", "--walk-reflogs", "--format=%H %gs", "--branches", "HEAD", "--")
         for line in repo.run(*asked, ok=(0, 128)).decode("utf-8", "surrogateescape").split("\n"):
             commit, _, message = line.partition(" ")
             yield "", commit, message
         return
-    for path in _logs(repo):
+    for path in logs or _logs(repo):
         for line in (files.tail(path, _TAIL) or b"").decode("utf-8", "surrogateescape").split("\n"):
             head, _, message = line.partition("\t")
             ids = head.split(" ", 2)

@@ -13,6 +13,7 @@ rules:
   size: {at: pre-commit, prompt: files.changed_count > 1, message: large}
   subject: {at: commit-msg, block: "not matches(commit.subject, '^fix: ')"}
 """
+REFUSED = "  never: {at: pre-commit, block: \"'a' in files.changed\", message: never}\n"
 
 
 def commit_two(gated: Gated, message: str = "fix: x", **env: str) -> tuple[int, str]:
@@ -102,3 +103,72 @@ def test_how_long_the_policy_remembers_is_known_to_every_reader(gated: Gated) ->
     (signal,) = gated.log("signal")
     assert signal["forget_after"] == 60 * 86400
     assert signal["head"] and signal["head"] != gated.head()
+
+
+def give_up(gated: Gated, *names: str) -> None:
+    """A commit of these files that is warned of, and whose editor is closed."""
+    for name in names:
+        with (gated.root / name).open("a") as file:
+            file.write("given up\n")
+    gated.add()
+    assert gated.say("commit", env={"GIT_EDITOR": "false"}).code
+    gated.git("reset", "-q", "--hard")
+
+
+@pytest.mark.parametrize("options", [(), ("--no-verify",)])
+def test_what_was_given_up_climbs_nothing_when_another_commit_moves_head(
+    gated: Gated, options: tuple[str, ...]
+) -> None:
+    gated.policy(POLICY)
+    assert "1st time" in commit_two(gated, "fix: 1")[1]
+    give_up(gated, "a", "b", "c", "d")
+    gated.write("z", "z\n")
+    gated.add("z")
+    gated.git("commit", "-q", *options, "-m", "fix: z")
+    assert "2nd time" in commit_two(gated, "fix: 2")[1]
+
+
+def test_what_was_given_up_climbs_nothing_when_a_pull_moves_head(gated: Gated) -> None:
+    gated.policy(POLICY)
+    gated.git("branch", "other")
+    gated.git("worktree", "add", "-q", "../other", "other")
+    other = Gated(gated.root.parent / "other")
+    for name in "abcd":
+        other.write(name, "theirs\n")
+    other.add()
+    other.git("commit", "-q", "-n", "-m", "theirs")
+    give_up(gated, "a", "b", "c", "d")
+    gated.git("merge", "-q", "--ff-only", "other")
+    assert "1st time" in commit_two(gated)[1]
+
+
+def test_what_another_hook_reformats_after_it_was_warned_of_counts(gated: Gated) -> None:
+    gated.policy(POLICY)
+    ours = gated.root / ".git" / "hooks" / "pre-commit"
+    inner = ours.with_name("inner")
+    inner.write_bytes(ours.read_bytes())
+    inner.chmod(0o755)
+    ours.write_text('#!/bin/sh\n.git/hooks/inner "$@" || exit\necho formatted >>a; git add a\n')
+    assert "1st time" in commit_two(gated)[1]
+    assert "2nd time" in commit_two(gated)[1]
+
+
+def test_without_a_reflog_a_commit_counts_once_head_has_moved(gated: Gated) -> None:
+    gated.policy(POLICY)
+    gated.git("config", "core.logAllRefUpdates", "false")
+    for log in (gated.root / ".git" / "logs").rglob("*"):
+        if log.is_file():
+            log.unlink()
+    assert "1st time" in commit_two(gated)[1]
+    assert "2nd time" in commit_two(gated)[1]
+
+
+def test_a_warning_beside_a_refusal_promises_nothing(gated: Gated) -> None:
+    gated.policy(POLICY + REFUSED)
+    for _ in range(3):
+        code, text = commit_two(gated)
+        assert (code, "warned by size" in text or "size: large" in text) == (1, True), text
+        assert "time" not in text and "blocks" not in text
+    gated.policy(POLICY)
+    assert "1st time" in commit_two(gated)[1]
+    assert "2nd time" in commit_two(gated)[1]

@@ -68,6 +68,10 @@ def test_each_hook_judges(repo: Repo) -> None:
     assert done.returncode == 1 and b"commit refused by no-txt" in done.stderr
     message = repo.write(".git/message", "no\n")
     done = repo.run(AHP, "hook", "git", "commit-msg", str(message))
+    assert done.returncode == 1 and b"refused by no-txt" in done.stderr  # nobody let it pass before
+    repo.git("rm", "-q", "--cached", "a.txt")
+    done = repo.run(AHP, "hook", "git", "commit-msg", str(message))
+    repo.add()
     assert done.returncode == 1 and b"refused by no-no" in done.stderr
     pushed = f"refs/heads/main {repo.commit('two')} refs/heads/main {'0' * 40}\n".encode()
     done = repo.run(AHP, "hook", "git", "pre-push", "origin", stdin=pushed)
