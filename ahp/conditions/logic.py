@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _DEADLINE = [float("inf")]
 _CHUNK = 1024  # items between two looks at the clock
+_FEW = 16  # items that are sooner asked than found
 
 
 def set_deadline(at: float) -> None:
@@ -125,10 +126,11 @@ def some(wanted: bool) -> "Maker":
 
     def make(builder: "Builder", node: "Any") -> "Closure":
         holds, source, cell = builder.build(node[1]), builder.build(node[2]), builder.cell(node[3])
+        near = _near(builder, node) if wanted else None
 
         def test(facts: "Slots") -> "Any":
             doubt: BaseException | None = None
-            for chunk in _chunks(source(facts)):
+            for chunk in _chunks(source(facts) if near is None else near(facts, source(facts))):
                 for cell[0] in chunk:
                     try:
                         if holds(facts) is wanted:
@@ -142,6 +144,53 @@ def some(wanted: bool) -> "Maker":
         return test
 
     return make
+
+
+def joins(condition: "Any", var: str) -> "list[tuple[str, Any, bool]]":
+    """The fields of a loop's items that have to equal something outside of it, or be in a list of such, before the
+    loop's condition can hold: (field, what, whether it is a list). With one a loop need not look at every item.
+    """
+    found, own = [], ["field", ["item", var]]
+    for part in condition[1:] if condition[0] == "and" else [condition]:
+        if part[0] in ("==", "in"):
+            left, right = (part[2], part[1]) if part[0] == "==" and part[2][:2] == own else part[1:3]
+            if left[:2] == own and not _names(right, var):
+                found.append((left[2], right, part[0] == "in"))
+    return found
+
+
+def _names(plan: "Any", var: str) -> bool:
+    return plan[:2] == ["item", var] or any(_names(part, var) for part in plan if isinstance(part, list))
+
+
+def _near(builder: "Builder", node: "Any") -> "Callable[[Slots, Any], Any] | None":
+    """Of a loop over a fact whose items are joined to what is outside: the items that can hold, found by their fields.
+    A rule that asks of each line what stands near it takes as long as there are lines, not as there are pairs of them.
+    """
+    found = joins(node[1], node[3]) if node[2][0] == "fact" else []
+    if not found:
+        return None
+    names, outer = [name for name, _, _ in found], [(builder.build(plan), is_list) for _, plan, is_list in found]
+    kept: list[Any] = [None, {}]  # a list and its items by these fields
+
+    def near(facts: "Slots", items: "Any") -> "Any":
+        if type(items) is not list or not _FEW < len(items) <= MAX_ITEMS:
+            return items
+        try:
+            keys: list[Any] = [()]
+            for value, is_list in outer:
+                wanted = value(facts)
+                keys = [(*key, one) for key in keys for one in (dict.fromkeys(wanted) if is_list else (wanted,))]
+            if kept[0] is not items:
+                by: dict[Any, Any] = {}
+                for item in items:
+                    by.setdefault(tuple([item[name] for name in names]), []).append(item)
+                kept[:] = items, by
+            return [item for key in keys for item in kept[1].get(key, ())]
+        except (KeyError, TypeError, *FAULTS):
+            return items  # what is absent decides as it does in any loop
+
+    return near
 
 
 def count(builder: "Builder", node: "Any") -> "Closure":

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from ahp.conditions import reference
 from ahp.conditions.evaluate import set_deadline
 from ahp.conditions.guards import Plan, walk
+from ahp.conditions.language import LOOP, OPERATIONS
+from ahp.conditions.logic import joins
 from ahp.conditions.pitfalls import braced
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Checked
@@ -46,7 +48,7 @@ def advise(policy: Policy) -> list[Problem]:
     words = Vocabulary(policy.raw)
     for rule in policy.rules:
         advice += _of_rule(rule, policy.raw.setting("escalation") is not None)
-        advice += _braces(rule, words.schema(rule.trigger))
+        advice += _braces(rule, words.schema(rule.trigger)) + _quadratic(rule)
     advice += _softenings(policy) + _twins(policy) + pairs.advise(policy) + _lent(policy)
     advice += _unread_limits(policy) + _unread_facts(policy) + _idle_actions(policy)
     advice += _twice(policy) + _patterns(policy) + _alone(policy) + _fraction(policy) + _lost_controls(policy)
@@ -81,6 +83,21 @@ def _of_rule(rule: Rule, climbs: bool) -> list[Problem]:
     if skips and "block" in levels:
         what = f"`{rule.key}` blocks, but lets everything pass where its facts never were known (`on_missing: skip`)"
         found.append(Problem(rule.raw.where("on_missing"), what))
+    return found
+
+
+def _quadratic(rule: Rule) -> list[Problem]:
+    """Loops over the list whose items are asked about: as many steps as there are pairs, unless a field joins them."""
+    if rule.each is None:
+        return []
+    lists = {node[1] for node in walk(rule.each.plan) if node[0] == "fact"}
+    found = []
+    for node in walk(rule.condition.plan):
+        is_loop = OPERATIONS[node[0]].call == LOOP and node[2][0] == "fact" and node[2][1] in lists
+        if is_loop and (node[0] != "any" or not joins(node[1], node[3])):
+            what = f"`{rule.key}` asks of every item of {node[2][1]} about every other one; a long list takes too long"
+            hint = f"compare a field with `==` or `in` first: any({node[3]}.path == {rule.each.var}.path and …)"
+            found.append(Problem(rule.raw.where("condition"), f"{what}; {hint}"))
     return found
 
 

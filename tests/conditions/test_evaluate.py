@@ -162,6 +162,43 @@ def test_each_keeps_hits_and_the_first_doubt() -> None:
         assert caught.value.path == "a.r"
 
 
+JOINED = [
+    "any(k.p == r.p and k.n in [r.n, r.n + 1] and k.n > 0 for k in a.r)",
+    "any(r.p == k.p and k.n - r.n in [0, 1] and k.n > 0 for k in a.r)",
+    "any(k.n == r.n for k in a.r)",
+    "any(k.p == 'q' and k.n > r.n for k in a.r)",
+]
+
+
+@pytest.mark.parametrize("text", JOINED)
+@pytest.mark.parametrize("odd", [None, {"p": "q"}, {"p": "q", "n": None}, {"p": None, "n": 3}])
+def test_a_loop_that_finds_its_items_by_a_field_says_what_one_that_asks_all_says(
+    text: str, odd: dict[str, Any] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    each = check_each("r in a.r", SCHEMA)
+    checked = check(text, SCHEMA, item=("r", each.item))
+    items: list[Any] = [{"p": "pqr"[n % 3], "n": n // 2} for n in range(40)]
+    items += [odd] if odd else []
+    found = build_each(each.plan, checked.plan, "r", {"a.r": 0})([items])
+    monkeypatch.setattr(logic, "joins", lambda *_: [])
+    plainly = build_each(each.plan, checked.plan, "r", {"a.r": 0})([items])
+    assert found[0] == plainly[0]
+    assert (found[1] is None) == (plainly[1] is None)
+
+
+@pytest.mark.parametrize(("text", "most"), [(JOINED[0], 2), ("any(k.n == r.n + 1 for k in a.r if k.p == r.p)", 1)])
+def test_of_a_long_list_only_what_can_hold_is_asked(text: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    each = check_each("r in a.r", SCHEMA)
+    checked = check(text, SCHEMA, item=("r", each.item))
+    condition = build_each(each.plan, checked.plan, "r", {"a.r": 0})
+    asked: list[int] = []
+    chunks = logic._chunks
+    monkeypatch.setattr(logic, "_chunks", lambda items: asked.append(len(items)) or chunks(items))
+    items = [{"p": "a", "n": n} for n in range(1000)]
+    condition([items])
+    assert asked[0] == 1000 and max(asked[1:]) <= most
+
+
 def test_bounds_are_not_undecidable(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Bound):
         evaluate("a.m * 1.5 > 1", m=10**400)

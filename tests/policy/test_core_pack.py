@@ -204,3 +204,18 @@ def test_every_rule_says_how_to_mend_it() -> None:
     for program in programs().values():
         for answer in program.answers.rules.values():
             assert answer.resolution and answer.suggestions and answer.message
+
+
+def test_a_private_key_among_thousands_of_heads_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each head looks at the three lines after it, and not at all that were added."""
+    from ahp.conditions import logic
+
+    asked: list[int] = []
+    chunks = logic._chunks
+    monkeypatch.setattr(logic, "_chunks", lambda items: asked.append(len(items)) or chunks(items))
+    head = "-----BEGIN RSA PRIVATE KEY-----"
+    lines = [{"path": "a", "line": n, "text": head} for n in range(1, 4001)]
+    assert "no-private-keys" not in hits("pre-commit", diff__added=lines)
+    assert len(asked) > 4000 and sum(asked) < 30 * len(lines)
+    body = {"path": "a", "line": 4001, "text": "MIIEpAIBAAKCAQEAvRQyXbUGVgyp4m2LsZ7mWBAn"}
+    assert "no-private-keys" in hits("pre-commit", diff__added=[*lines, body])

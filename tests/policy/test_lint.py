@@ -30,6 +30,8 @@ def test_a_pack_needs_no_advice(load: Load, pack: str) -> None:
         ("rules: {a: {at: pre-tool-use, prompt: tool.name == 'shell'}}",
          "`prompt` is unusual at pre-tool-use; the protocol has block or control there"),
         ("rules: {a: {at: pre-push, block: push.is_force, enabled: false}}", "`a` is not enabled"),
+        ("rules: {a: {at: pre-commit, each: l in diff.added, block: 'any(k.line - l.line == 1 for k in diff.added)'}}",
+         "`a` asks of every item of diff.added about every other one; a long list takes too long"),
         ("rules: {a: {at: pre-push, block: push.is_force, on_missing: skip}}", "pass where its facts never"),
         ("rules: {a: {at: pre-push, block: push.is_force}, b: {at: pre-push, prompt: push.is_force}}",
          "`b` asks the same as the rule at hooks.yaml:1:9"),
