@@ -17,8 +17,10 @@ NAMESPACE = Namespace(
     private=EVERY_FIELD,
     assumed=True,
     schema={
-        "added": fact("list[record]", "every added line of every text file, in UTF-16 too", fields=_LINE),
-        "removed": fact("list[record]", "every removed line of every text file, in UTF-16 too", fields=_LINE),
+        "added": fact("list[record]", "every added line of every text file, in UTF-16 and UTF-32 too", fields=_LINE),
+        "removed": fact(
+            "list[record]", "every removed line of every text file, in UTF-16 and UTF-32 too", fields=_LINE
+        ),
     },
 )
 

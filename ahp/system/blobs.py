@@ -1,6 +1,6 @@
 """git's objects, many at a time: their sizes, their lines, and the first bytes of what they hold."""
 
-from ahp.system import process
+from ahp.system import git, process
 from ahp.system.git import GitError, Repository
 
 TYPE_CHECKING = False
@@ -39,6 +39,13 @@ def lines(repo: Repository, known: dict[str, int]) -> dict[str, int]:
     return found
 
 
+def verify_some(repo: Repository, oids: list[str]) -> None:
+    """Hashes these blobs, of which git prints more than is read at once; a larger one than that nobody reads."""
+    known = {oid: size for oid, size in sizes(repo, oids).items() if size <= _BATCH}
+    for some in _batches(known):
+        repo.hashed.update(repo.printed(some))
+
+
 def count(data: bytes) -> int:
     """The number of lines of a file, also of a last one without an end."""
     return data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
@@ -64,23 +71,9 @@ def _counted(repo: Repository, oids: list[str]) -> dict[str, int]:
     for oid in oids:
         end = data.index(b"\n", at)
         size = int(data[at:end].rpartition(b" ")[2])
+        git.check(oid, b"blob", data[end + 1 : end + 1 + size])
         found[oid] = count(data[end + 1 : end + 1 + size])
         at = end + size + 2
-    return found
-
-
-def printed(repo: Repository, oids: list[str]) -> dict[str, bytes]:
-    """What `git cat-file --batch` prints of each object, by its id, line of its kind included; of those that are here
-    and up to the first that is not. Raises GitError, AhpError.
-    """
-    data = repo.run("cat-file", "--batch", stdin=_lines(oids)) if oids else b""
-    found, at = {}, 0
-    for oid in oids:
-        head = data[at : data.index(b"\n", at)]
-        if not head.startswith(oid.encode()) or head.endswith(b" missing"):
-            break
-        end = at + len(head) + int(head.rpartition(b" ")[2]) + 2
-        found[oid], at = data[at:end], end
     return found
 
 
@@ -93,6 +86,7 @@ def heads(repo: Repository, oids: list[str], length: int) -> dict[str, bytes]:
         answer, at = repo.run("cat-file", "--batch", stdin=_lines(some)), 0
         for oid in some:
             at = answer.index(b"\n", at) + 1
+            git.check(oid, b"blob", answer[at : at + known[oid]])
             found[oid] = answer[at : at + min(known[oid], length)]
             at += known[oid] + 1
     for oid in known.keys() - found.keys():

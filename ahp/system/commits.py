@@ -94,6 +94,16 @@ class PastView(RangeView):
     def blob_lines(self, sizes: dict[str, int]) -> dict[str, int]:
         return self._together.lines(sizes)
 
+    def lacking(self) -> frozenset[str]:
+        """The changed paths whose content is not here; none where it is not known what changed."""
+        try:
+            return self.change().lacking
+        except AhpError:
+            return frozenset()
+
+    def _verify(self, entries: list[changes.FileChange]) -> None:
+        super()._verify(self._together.unverified() or entries)
+
     def _read_change(self) -> changes.Change:
         if self._known is None or self.unknown is not None:
             return super()._read_change()
@@ -120,6 +130,7 @@ class _Together:
         self._text = {name: data for _, told in text for name, data in _split_text(told).items()}
         self._sizes: dict[str, int] | None = None
         self._lines: dict[str, int] | None = None
+        self._is_verified = False
         self.views: list[PastView] = []
 
     def raw(self, commit: str) -> bytes | None:
@@ -133,19 +144,29 @@ class _Together:
     def sizes(self, oids: list[str]) -> dict[str, int]:
         """The bytes of each blob that is here, those of all commits asked the first time."""
         if self._sizes is None:
-            self._sizes = blobs.sizes(self._repo, [entry.new_oid for entry in self._entries()])
+            self._sizes = blobs.sizes(
+                self._repo, [entry.new_oid for entry in self._entries() if entry.new_mode in _FILES]
+            )
         other = [oid for oid in oids if oid not in self._sizes]
         return {**self._sizes, **blobs.sizes(self._repo, other)} if other else self._sizes
 
     def lines(self, wanted: dict[str, int]) -> dict[str, int]:
         """The lines of each blob of which the size is given, those of all commits counted the first time."""
         if self._lines is None:
-            text = [entry.new_oid for entry in self._entries() if entry.insertions is not None]
+            files = [entry for entry in self._entries() if entry.new_mode in _FILES]
+            text = [entry.new_oid for entry in files if entry.insertions is not None]
             known = self.sizes(text)
             small = {oid: known[oid] for oid in text if known.get(oid, blobs.LINES_LIMIT + 1) <= blobs.LINES_LIMIT}
             self._lines = blobs.lines(self._repo, small)
         other = {oid: size for oid, size in wanted.items() if oid not in self._lines}
         return {**self._lines, **blobs.lines(self._repo, other)} if other else self._lines
+
+    def unverified(self) -> list[changes.FileChange]:
+        """The changed files of all commits, to be hashed together; none the second time."""
+        lacking = {path for view in self.views for path in view.lacking()} if not self._is_verified else set()
+        found = [] if self._is_verified else [one for one in self._entries() if one.path not in lacking]
+        self._is_verified = True
+        return found
 
     def _entries(self) -> Iterator[changes.FileChange]:
         for view in self.views:
@@ -153,7 +174,7 @@ class _Together:
                 entries = view.change().entries
             except AhpError:
                 continue  # it is asked alone, and says then what is wrong
-            yield from [entry for entry in entries if entry.new_mode in _FILES]
+            yield from entries
 
 
 _FILES = (changes.FILE, changes.EXECUTABLE, changes.LINK)
@@ -176,14 +197,19 @@ def commits(repo: Repository, range_: str | None = None, limit: int | None = 100
 
 
 def listed(repo: Repository, ids: list[str]) -> list[Past]:
-    """What git tells of these commits, in order. Raises GitError."""
+    """What git tells of these commits, in order; each is hashed. Raises GitError.
+
+    Of a message git tells what stands before a NUL: the rest of such a one is read from the commit itself.
+    """
     found = []
     for start in range(0, len(ids), _TOLD_AT_ONCE):
         asked = "".join(f"{oid}\n" for oid in ids[start : start + _TOLD_AT_ONCE]).encode()
+        whole = _with_nul(repo.printed(ids[start : start + _TOLD_AT_ONCE]))
         arguments = ("--no-walk=unsorted", "--stdin", f"--format={_FIELDS}")
         fields = repo.run("log", "-z", *arguments, stdin=asked).decode("utf-8", "surrogateescape").split("\0")
         for at in range(0, len(fields) - 5, 6):
-            message = fields[at + 4].rstrip("\n") + "\n" if fields[at + 4].strip() else ""
+            text = whole.get(fields[at], fields[at + 4])
+            message = text.rstrip("\n") + "\n" if text.strip() else ""
             parents = tuple(fields[at + 1].split())
             found.append(Past(fields[at], parents, fields[at + 2], fields[at + 3], message, fields[at + 5]))
     return found
@@ -201,22 +227,17 @@ def texts(repo: Repository, ids: Sequence[str]) -> dict[str, str]:
         log = repo.run("log", "--no-walk=unsorted", "--stdin", "-z", "--format=%H%x00%B", stdin=asked)
         fields = log.decode("utf-8", "surrogateescape").split("\0")
         kept.update(zip(fields[::2], fields[1::2], strict=False))
-        kept.update(_with_nul(repo.run("cat-file", "--batch", stdin=asked)))
+        kept.update(_with_nul(repo.printed(new[start : start + _TOLD_AT_ONCE])))
     return {oid: kept[oid] for oid in ids}
 
 
-def _with_nul(data: bytes) -> dict[str, str]:
+def _with_nul(told: dict[str, bytes]) -> dict[str, str]:
     """The texts, without NUL, of the commits that have one: git shows of a message what stands before it."""
-    found: dict[str, str] = {}
-    at = 0 if b"\0" in data else len(data)
-    while at < len(data):
-        end = data.index(b"\n", at)
-        oid, _, size = data[at:end].decode().split(" ")
-        raw = data[end + 1 : end + 1 + int(size)]
-        if b"\0" in raw:
-            found[oid] = raw.partition(b"\n\n")[2].replace(b"\0", b"").decode("utf-8", "surrogateescape")
-        at = end + 1 + int(size) + 1
-    return found
+    return {
+        oid: raw.partition(b"\n\n")[2].removesuffix(b"\n").replace(b"\0", b"").decode("utf-8", "surrogateescape")
+        for oid, raw in told.items()
+        if b"\0" in raw
+    }
 
 
 def foresee(repo: Repository, ranges: Sequence[RangeView]) -> None:

@@ -5,17 +5,24 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\b\x1b"))
 _SOME = 20  # one such byte in so many is still text
 _NULS = 4  # the same of NUL bytes
 _MARKS = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_WIDE = ((b"\xff\xfe\0\0", "utf-32-le", 0), (b"\0\0\xfe\xff", "utf-32-be", 3))
 
 
 def of(head: bytes) -> str:
-    """`utf-8`, `utf-16-le`, `utf-16-be`, or "" for what is no text, by the first bytes of a file.
+    """`utf-8`, `utf-16-` or `utf-32-` with `le` or `be`, or "" for what is no text, by the first bytes of a file.
 
     Without a NUL it is text, as git has it. With some it is where little but text is left without them, or where every
-    other byte is one. UTF-32 is not told apart from other data.
+    other byte is one, or three of four.
     """
     head = head[:LOOKED_AT]
     if b"\0" not in head:
         return "utf-8"
+    for mark, name, own in _WIDE:
+        rest = [head[at::4] for at in range(4) if at != own]
+        if head.startswith(mark) or (
+            len(head) >= 8 and not any(one.strip(b"\0") for one in rest) and _is_text(head[own::4])
+        ):
+            return name
     for mark, name in _MARKS:
         if head.startswith(mark) and head[2:4] != b"\0\0":
             return name
@@ -35,5 +42,7 @@ def _is_text(head: bytes) -> bool:
 
 
 def decoded(data: bytes, encoding: str) -> str:
-    """The text of a file in UTF-16, without its mark; half a character at its end, and what is none, is replaced."""
+    """The text of a file in UTF-16 or UTF-32, without its mark; half a character at its end, and what is none, is
+    replaced.
+    """
     return data.decode(encoding, "replace").removeprefix("\ufeff")

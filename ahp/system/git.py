@@ -24,7 +24,8 @@ _ALIASES = 5  # branches that are names of other ones, one after the other (git-
 # What a partial clone lacks is not fetched; versions before 2.45 know no other way than to allow no protocol.
 # Grafts, which a clone may have in .git/info, are read from a place where no file can be (git warns of none there).
 _AS_IT_IS = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_GRAFT_FILE": "/dev/null/grafts"}
-_PLAIN = ("--no-pager", "--no-optional-locks", "--no-replace-objects")
+# What a graph of commits says beside them is not hashed: a forged one leaves out a parent.
+_PLAIN = ("--no-pager", "--no-optional-locks", "--no-replace-objects", "-c", "core.commitGraph=false")
 # The repository's own settings may name programs for git to start, and whoever can write that file could run them.
 # These come after every file of settings. What a driver of any name runs, `drivers` finds.
 _STARTS_NOTHING = (
@@ -61,6 +62,10 @@ _PATHSPECS = ("GIT_GLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_LITERAL_PATHSPEC
 _ONE_FILE = "GIT_CONFIG"
 
 
+# What has git write a trace, as among what it is asked for.
+_TRACE = "GIT_TRACE"
+
+
 class GitError(AhpError):
     """git refused; the text holds git's own words."""
 
@@ -76,14 +81,15 @@ class Repository:
     one that all work trees share (gitrepository-layout). `env` is what git runs with: inside a hook the inherited
     environment, which names the index being committed; elsewhere a scrubbed one. git runs in `folder`, which is the
     root but in a hook of a command that was told another work tree. By the ids of commits, `policies` keeps what git
-    listed of their policy files, `folders` the id of the folder with these, `texts` messages. `answers` keeps short
+    listed of their policy files, `folders` the id of the folder with these, `texts` messages. `hashed` are the objects
+    whose content was seen to be what the id says. `answers` keeps short
     answers to questions about refs and objects while it is a dict: for the time of a push, whose refs have most of
     these questions in common. What is asked of git for many of them at once is put there, too (`foresee`).
     """
 
     __slots__ = (
-        *("_found", "answers", "common_dir", "env", "folder", "folders", "git", "git_dir", "policies", "root"),
-        "texts",
+        *("_found", "answers", "common_dir", "env", "folder", "folders", "git", "git_dir", "hashed", "policies"),
+        *("root", "texts"),
     )
 
     def __init__(
@@ -92,6 +98,7 @@ class Repository:
         self.root, self.git_dir, self.common_dir, self.env, self.git = root, git_dir, common_dir, env, git
         self.folder = folder or root or git_dir
         self._found: set[str] = set()
+        self.hashed: set[str] = set()
         self.policies: dict[str, bytes] = {}
         self.folders: dict[str, str] = {}
         self.texts: dict[str, str] = {}
@@ -193,6 +200,24 @@ class Repository:
             name: ":".join([_absolute(self.folder, one) if one[:1] not in '"' else one for one in every])
             for name, every in given.items()
         }
+
+    def printed(self, oids: "list[str]") -> dict[str, bytes]:
+        """What `git cat-file --batch` prints of each object that is here, by its id, line of its kind included.
+
+        Raises GitError, also where one is not what its id says, OutputLimit.
+        """
+        data = self.run("cat-file", "--batch", stdin="".join([f"{oid}\n" for oid in oids]).encode()) if oids else b""
+        found, at = {}, 0
+        for oid in oids:
+            head = data[at : data.index(b"\n", at)]
+            if head.endswith(b" missing"):
+                at += len(head) + 1
+                continue
+            _, kind, size = head.split(b" ")
+            end = at + len(head) + int(size) + 2
+            check(oid, kind, data[at + len(head) + 1 : end - 1])
+            found[oid], at = data[at:end], end
+        return found
 
     def line(self, *args: str, ok: tuple[int, ...] = (0,)) -> str:
         """`run`, as one stripped line of text; "" when git prints nothing."""
@@ -317,6 +342,15 @@ class Repository:
         return self.line("config", "--get", name, ok=(0, 1))
 
 
+def check(oid: str, kind: bytes, content: bytes) -> None:
+    """Raises GitError where the content of an object is not what its id says."""
+    import hashlib
+
+    made = hashlib.sha1 if len(oid) == 40 else hashlib.sha256  # git's object format
+    if made(b"%b %d\0" % (kind, len(content)) + content, usedforsecurity=False).hexdigest() != oid:
+        raise GitError(f"the object {oid[:12]} is not what its id says; `git fsck` tells more")
+
+
 def locate(folder: str, env: dict[str, str], git: str = "git") -> Repository:
     """The repository of a running hook, which git has started in `folder`, without asking git.
 
@@ -333,6 +367,7 @@ def locate(folder: str, env: dict[str, str], git: str = "git") -> Repository:
     if root != folder and _same(root, folder):
         root = folder  # one name for one place: compiled policies are kept by it
     kept = {name: env[name] for name in env if name not in _PATHSPECS and name != _ONE_FILE}
+    kept = {name: value for name, value in kept.items() if not name.startswith(_TRACE)}
     return Repository(root, git_dir, common_dir, kept, git, folder)
 
 
@@ -377,7 +412,7 @@ def leads_back(link: str, git_dir: str) -> bool:
     """Whether `link`, from `recorded`, still is at a work tree of `git_dir`."""
     top, _, name = link.rpartition("/")
     if name != ".git":
-        return _same(link, link)
+        return _same(link, link) and not _same(link, git_dir)  # a git directory that was moved is no work tree
     named = _gitfile(link)
     return link == git_dir or _same(_absolute(top, named) if named else link, git_dir)
 

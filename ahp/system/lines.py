@@ -50,7 +50,7 @@ def _read(view: View, with_added: bool, with_removed: bool) -> Lines:
     gone = {path for path, _ in found.unread}
     for entry in entries:
         name = view.encodings().get(entry.path, "") if entry.insertions is None and entry.path not in gone else ""
-        if name.startswith("utf-16"):
+        if name not in ("", "utf-8"):
             _add_wide(found, view, entry, name)
     return found
 
@@ -99,7 +99,7 @@ def _weights(view: View, entries: list[FileChange]) -> dict[str, int]:
 
 
 def _add_wide(found: Lines, view: View, entry: FileChange, name: str) -> None:
-    """Adds the lines of a file that is in UTF-16 now, or was when it was deleted."""
+    """Adds the lines of a file that is in UTF-16 or UTF-32 now, or was when it was deleted."""
     try:
         old, new = view.before(entry), view.after(entry)
     except OutputLimit:

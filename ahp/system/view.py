@@ -4,8 +4,8 @@ Facts and tickets read files and changes only through a view, so that what is ju
 """
 
 from ahp.system import change as changes
-from ahp.system.errors import Unknown
-from ahp.system.git import GitError, Repository
+from ahp.system.errors import OutputLimit, Unknown
+from ahp.system.git import GitError, Repository, check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ class View:
         binary hides none of its lines. Files in UTF-16 are not in it (`ahp.system.lines`).
         """
         if self._diff is None:
+            self._verify(self.change().entries)
             parts, hidden = [self._patch()], self._paths("utf-8")
             for start in range(0, len(hidden), _PATHS_AT_ONCE):
                 parts.append(self._patch("--text", paths=hidden[start : start + _PATHS_AT_ONCE]))
@@ -162,11 +163,24 @@ class View:
 
     def patch(self, entries: list[changes.FileChange], *options: str) -> bytes:
         """git's diff of some changed files. Raises GitError, OutputLimit."""
+        self._verify(entries)
         return self._patch(*options, paths=[path for e in entries for path in (e.path, e.old_path) if path])
 
     def _patch(self, *options: str, paths: "Sequence[str]" = ()) -> bytes:
         """git's diff, of all that changed or of some `paths`."""
         return self._told(*PATCH, *options, paths=paths)
+
+    def _verify(self, entries: list[changes.FileChange]) -> None:
+        """Sees to it that what git reads of changed files is what their ids say. Raises GitError."""
+        lacking = self.change().lacking
+        oids = dict.fromkeys(oids_of([entry for entry in entries if entry.path not in lacking]))
+        asked = [oid for oid in oids if oid.strip("0") and oid not in self.repo.hashed]
+        try:
+            self.repo.hashed.update(self.repo.printed(asked))
+        except OutputLimit:
+            from ahp.system import blobs
+
+            blobs.verify_some(self.repo, asked)
 
     def _list(self) -> changes.Change:
         """What git lists as changed; in a partial clone without the lines of what is not here. Raises GitError."""
@@ -206,8 +220,9 @@ class View:
         if "\0" in name:
             return None
         if "\n" in name or name.endswith("\r"):  # one line is one request of the batch, which takes CRLF for its end
-            present = self.repo.run("rev-parse", "-q", "--verify", "--end-of-options", name, ok=(0, 1, 128))
-            return self.repo.run("cat-file", "blob", name) if present else None
+            oid = self.repo.line("rev-parse", "-q", "--verify", "--end-of-options", name, ok=(0, 1, 128))
+            self._verify([changes.FileChange("", "A", 0, changes.FILE, "", oid)] if oid else [])
+            return self.repo.run("cat-file", "blob", name) if oid else None
         asked = name.encode("utf-8", "surrogateescape") + b"\n"
         try:
             answer = self.repo.run("cat-file", "--batch", stdin=asked, fetch=name.partition(":")[2][:5] == ".ahp/")
@@ -224,8 +239,11 @@ class View:
             if partial_clone.lacks(self.repo, name):
                 raise partial_clone.not_here(name)
             return None
-        _, kind, size = header.rsplit(b" ", 2)
-        return body[: int(size)] if kind == b"blob" else None
+        found, kind, size = header.rsplit(b" ", 2)
+        if kind != b"blob":
+            return None
+        check(found.decode(), kind, body[: int(size)])
+        return body[: int(size)]
 
 
 class Unchanged(View):
@@ -336,6 +354,12 @@ class IndexView(View):
         verb, *to = ("diff-tree", "-r", self.tree) if self.tree else ("diff-index", "--cached")
         asked = (*literally(paths), verb, *to[:1], *options, *self._options, self.base(), *to[1:], "--", *paths)
         return self.repo.run(*asked, objects=True)
+
+
+def oids_of(entries: "Sequence[changes.FileChange]") -> list[str]:
+    """The ids of the files and links before and after a change."""
+    sides = [side for e in entries for side in ((e.old_mode, e.old_oid), (e.new_mode, e.new_oid))]
+    return [oid for mode, oid in sides if mode not in (0, changes.SUBMODULE)]
 
 
 def literally(paths: "Sequence[str]") -> "Sequence[str]":

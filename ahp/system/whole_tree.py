@@ -64,7 +64,7 @@ class FilesView(WorkTreeView):
     def _lines(self, path: str) -> list[Line]:
         data = self.read(path) or b""
         name = encoding.of(data[:LOOKED_AT])
-        wide = name.startswith("utf-16")
+        wide = name not in ("", "utf-8")
         text = encoding.decoded(data, name) if wide else data.decode("utf-8", "surrogateescape")
         lines = text.split("\n")
         if not lines[-1]:

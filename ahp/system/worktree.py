@@ -103,7 +103,7 @@ class WorkTreeView(View):
     def _new_patch(self, path: str) -> bytes:
         """git's diff of a file that it does not track; of none in UTF-16."""
         name = encoding.of(self._beginning(path))
-        if name.startswith("utf-16"):
+        if name not in ("", "utf-8"):
             return b""
         text = ("--text",) if name else ()
         return self.repo.run("diff", "--no-index", *PATCH, *text, "--", "/dev/null", path, ok=(0, 1))

@@ -19,6 +19,7 @@ lost="is gone, or this user may not read it"
 # program; else the ahp on PATH; else nobody can judge, and the action is refused.
 judge() {
     if [ -x "$python" ] && [ -r "$package" ]; then
+        export AHP_REFUSED=11 # an interpreter that fails ends with 1
         [ -f "$bundle" ] && [ -r "$bundle" ] && [ -s "$bundle" ] && exec "$python" -I -S "$bundle" "$hook" "$PPID" "$log" "$user" "$git" "$@"
         exec "$python" -I -S -c "$start" "$hook" "$PPID" "$log" "$user" "$git" "$@"
     elif [ -n "$program" ] && "$program" --version >/dev/null 2>&1 </dev/null; then
@@ -37,9 +38,9 @@ judge() {
 
 # Where Python gave no answer (it cannot start, it was killed) the action is refused, too, with what to do next.
 answered() {
-    case $1 in 0 | 1 | 2 | 130) exit "$1" ;; esac
+    case $1 in 0 | 2 | 130) exit "$1" ;; 11) exit 1 ;; esac
     by=$python
-    { [ -x "$python" ] && [ -r "$package" ]; } || by="the ahp on PATH"
+    [ -x "$python" ] && [ -r "$package" ] || { [ "$1" != 1 ] || exit 1; by="the ahp on PATH"; }
     echo "ahp: cannot judge this $hook: $by ended with $1 and without an answer" >&2
     # More than 128 is a signal: what was killed, as for want of memory, is installed all the same.
     if [ "$1" -gt 128 ]; then ways_out "try again; it was killed by signal $(($1 - 128))"; else ways_out; fi

@@ -62,8 +62,8 @@ def test_a_nul_hides_no_line(repo: Repo, made: Made) -> None:
 
 
 @ALL
-@pytest.mark.parametrize("name", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_utf_16_is_text(repo: Repo, made: Made, name: str) -> None:
+@pytest.mark.parametrize("name", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+def test_utf_16_and_utf_32_are_text(repo: Repo, made: Made, name: str) -> None:
     before = ["first line", "second line", "third line", "fourth line", "fifth line"]
     after = ["first line", "Zeile zwei", "third line", "line between", "fourth line", "fifth, changed"]
     gone = "gone line\r\n".encode(name)

@@ -1,5 +1,6 @@
 """When a hook cannot judge: what is wrong and the way out, never a silent pass (design §4, §9)."""
 
+import errno
 import os
 import sys
 import traceback
@@ -28,6 +29,8 @@ def report(hook: str, error: BaseException, actor: Actor) -> int:
     """Says that ahp has a bug, with what a maintainer needs, or what it lacks; exit code as for `refuse`."""
     if lost := lost_dependency(error):
         return refuse(hook, lost, actor)
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return refuse(hook, AhpError("too many files are open; mend: raise the limit (ulimit -n)"), actor)
     trace = "".join(traceback.format_exception(error)[-12:]).rstrip()
     write(f"ahp: a bug in ahp stopped it from judging this {hook}; please report this:\n{_version()}\n{trace}")
     write("\n".join(_way_out(hook, actor)))

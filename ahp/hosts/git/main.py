@@ -15,7 +15,8 @@ from ahp.system.errors import AhpError
 
 
 def main(stale_bundle: str = "") -> None:
-    """Judges and ends the process: 0 allowed, 1 the policy refuses, 2 ahp could not judge (design §10).
+    """Judges and ends the process: 0 allowed, 1 the policy refuses (11 where the shim asks for that), 2 ahp could not
+    judge (design §10).
 
     `sys.argv` holds the hook's name and the process id of git; then what is baked into the shim: the id of the log, who
     installed it with the path of their policy (`asking.layer_by_hook`), and that of git; then git's own arguments. A
@@ -44,6 +45,8 @@ def main(stale_bundle: str = "") -> None:
 
         code = report(name, error, actor)
     patience.end()
+    if code == 1 and posix.environ.get(b"AHP_REFUSED") == b"11":
+        code = 11  # the shim tells it from an interpreter that fails
     # Leaving without the interpreter's own clean-up saves a millisecond; nothing is buffered here.
     posix._exit(code)
 

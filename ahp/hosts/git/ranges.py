@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from ahp.facts.default_branch import is_default
 from ahp.protocol.event import PushRef
 from ahp.protocol.text import without_credentials
-from ahp.system import blobs, boundaries, reflogs, tracking
+from ahp.system import boundaries, reflogs, tracking
 from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import COMMIT_OF, Repository
 from ahp.system.history import BlobView, RangeView
@@ -84,7 +84,7 @@ def foresee(repo: Repository, refs: Iterable[PushRef]) -> None:
         if kind in _NAMED and found != oid:
             tags.append(oid)
     for start in range(0, len(tags), _TAGS_AT_ONCE):
-        for oid, told in blobs.printed(repo, tags[start : start + _TAGS_AT_ONCE]).items():
+        for oid, told in repo.printed(tags[start : start + _TAGS_AT_ONCE]).items():
             repo.foresee("cat-file", "--batch", stdin=f"{oid}\n".encode(), answer=told)
 
 

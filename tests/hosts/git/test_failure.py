@@ -291,3 +291,35 @@ def test_a_read_only_git_directory_is_refused_by_git_or_by_us(gated: Gated, read
     read_only(gated.root / ".git")
     assert gated.say("commit", "-q", "-m", "x").code != 0
     assert gated.head() == head
+
+
+@pytest.mark.parametrize("descriptors", [11, 12, 13])  # with fewer no shell begins
+def test_without_descriptors_a_commit_is_refused_in_our_words(gated: Gated, descriptors: int) -> None:
+    gated.policy("version: 1\nrules:\n  s: {at: pre-commit, block: \"'f.txt' in files.changed\", message: no}\n")
+    gated.write("f.txt")
+    gated.add()
+    limited = f"ulimit -n {descriptors}; exec .git/hooks/pre-commit"
+    done = gated.run("sh", "-c", limited, env={"GIT_INDEX_FILE": ".git/index"})
+    assert done.returncode in (1, 2)
+    assert b"ahp: c" in done.stderr and b"a bug in ahp" not in done.stderr, done.stderr
+
+
+def test_a_bundle_of_other_bytes_is_told_of_in_our_words(gated: Gated) -> None:
+    (gated.folder / "cache" / "light.pyc").write_bytes(b"nothing that Python runs\n" * 100)
+    gated.write("f.txt")
+    gated.add()
+    said = gated.say("commit", "-m", "x")
+    assert said.code == 1
+    assert "ahp: cannot judge this pre-commit: " in said.text and "ended with 1 and without an answer" in said.text
+
+
+@pytest.mark.parametrize("name", ["GIT_TRACE", "GIT_TRACE_SETUP", "GIT_TRACE_PERFORMANCE"])
+def test_a_trace_on_standard_output_is_not_read_as_an_answer(gated: Gated, name: str) -> None:
+    gated.policy("version: 1\nrules:\n  s: {at: pre-commit, block: \"'f.txt' in files.changed\", message: no}\n")
+    gated.write("good.txt")
+    gated.add()
+    said = gated.say("commit", "-qm", "x", env={name: "/dev/stdout"})
+    assert said.code == 0 and "ahp" not in said.text.replace("ahp-", ""), said.text
+    gated.write("f.txt")
+    gated.add()
+    assert "refused by s" in gated.say("commit", "-qm", "x", env={name: "/dev/stdout"}).text

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from ahp.cli.main import run
 from tests.attended import attended
 from tests.conftest import Repo
 from tests.hosts.git.gated import Gated
+from tests.system.test_hashed import forge
 
 POLICY = """\
 version: 1
@@ -694,3 +696,28 @@ def test_a_release_branch_that_begins_at_an_old_commit_is_asked_what_guards_main
     made(work, k="none\n")
     assert push(work, "work:release/9") == (0, "")
     assert new != old
+
+
+STRANGE = "is not what its id says; `git fsck` tells more"
+
+
+def test_with_a_forged_object_neither_commit_nor_push_nor_ci_lets_pass(
+    work: Gated, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """git reads what lies under an id; the true content could be put back before it is sent."""
+    work.write("a.txt", "SECRET\n")
+    work.add()
+    oid = work.git("rev-parse", ":a.txt").strip()
+    true = forge(work, oid, "blob", b"plain\n")
+    said = work.say("commit", "-q", "-m", "ok")
+    assert said.code != 0 and STRANGE in said.text
+    work.git(*SILENT, "commit", "-q", "-m", "ok")
+    code, text = push(work)
+    assert code != 0 and STRANGE in text
+    monkeypatch.chdir(work.root)
+    assert run(["ci", "--to", "work", "--target", "main"]) == 2
+    assert STRANGE in "".join(capsys.readouterr())
+    path = work.root / ".git" / "objects" / oid[:2] / oid[2:]
+    path.write_bytes(true)
+    code, text = push(work)
+    assert code == 1 and "a secret" in text

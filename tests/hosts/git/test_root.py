@@ -85,7 +85,8 @@ def is_judged_here(gated: Gated, refused: str = "bad.txt", allowed: str = "good.
     said = gated.say("commit", "-m", "x")
     assert said.code == 1 and "commit refused by names" in said.text, said
     gated.git("mv", refused, allowed)
-    assert gated.say("commit", "-q", "-m", "x") == (0, "")
+    said = gated.say("commit", "-q", "-m", "x")
+    assert said == (0, ""), said.text
 
 
 # What may not move the root.
@@ -259,6 +260,17 @@ def test_a_linked_work_tree(work: Gated) -> None:
     moved = tree.root.rename(tree.root.parent / "by hand")  # its git directory does not know yet
     is_judged_here(Gated(moved), "bad4.txt", "good4.txt")
     assert git.discover(str(moved), dict(os.environ)).root == str(moved)
+
+
+def test_a_git_directory_that_was_moved_away_behind_a_file(work: Gated) -> None:
+    work.git("reset", "-q")
+    (work.root / ".git").rename(work.root.parent / "g")
+    (work.root / ".git").write_text("gitdir: ../g\n")
+    installing.install(work.repository(), str(work.user_policy))
+    is_judged_here(work, "bad7.txt", "good7.txt")
+    (work.root.parent / "g").rename(work.root.parent / "h")
+    (work.root / ".git").write_text("gitdir: ../h\n")
+    is_judged_here(work, "bad8.txt", "good8.txt")
 
 
 def test_a_moved_repository(work: Gated) -> None:
