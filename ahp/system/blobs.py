@@ -66,7 +66,7 @@ def _batches(known: dict[str, int]) -> "Iterator[list[str]]":
 
 
 def _counted(repo: Repository, oids: list[str]) -> dict[str, int]:
-    data = repo.run("cat-file", "--batch", stdin=_lines(oids))
+    data = repo.run("cat-file", "--batch", "--buffer", stdin=_lines(oids))
     found, at = {}, 0
     for oid in oids:
         end = data.index(b"\n", at)
@@ -83,7 +83,7 @@ def heads(repo: Repository, oids: list[str], length: int) -> dict[str, bytes]:
     small = {oid: size for oid, size in known.items() if size <= _SMALL}
     found: dict[str, bytes] = {}
     for some in _batches(small):
-        answer, at = repo.run("cat-file", "--batch", stdin=_lines(some)), 0
+        answer, at = repo.run("cat-file", "--batch", "--buffer", stdin=_lines(some)), 0
         for oid in some:
             at = answer.index(b"\n", at) + 1
             git.check(oid, b"blob", answer[at : at + known[oid]])

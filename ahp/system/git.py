@@ -206,7 +206,8 @@ class Repository:
 
         Raises GitError, also where one is not what its id says, OutputLimit.
         """
-        data = self.run("cat-file", "--batch", stdin="".join([f"{oid}\n" for oid in oids]).encode()) if oids else b""
+        asked = "".join([f"{oid}\n" for oid in oids]).encode()
+        data = self.run("cat-file", "--batch", "--buffer", stdin=asked) if oids else b""
         found, at = {}, 0
         for oid in oids:
             head = data[at : data.index(b"\n", at)]
