@@ -6,6 +6,7 @@ state with its number as seed: `AHP_TEST_ROUNDS_FROM=57` goes on at that one.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -69,9 +70,10 @@ def at_once(trees: list[Gated], messages: list[str], random: Random, kills: int 
     killed = set()
     for one in random.sample(begun, kills):
         time.sleep(random.random() * 0.1)
-        if members := of_session(one.pid):
-            os.kill(random.choice(members), signal.SIGKILL)
-            killed.add(one.pid)
+        with contextlib.suppress(ProcessLookupError):
+            if members := of_session(one.pid):
+                os.kill(random.choice(members), signal.SIGKILL)
+                killed.add(one.pid)
     done = [Done(0, one.communicate(timeout=120)[0].decode(), one.pid in killed) for one in begun]
     while any(of_session(one.pid) for one in begun):
         time.sleep(0.01)  # what a killed git has left goes on
