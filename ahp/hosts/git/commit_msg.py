@@ -1,5 +1,7 @@
 """commit-msg: judge the message with the change it describes, and rewrite it where a rule says so.  [light]"""
 
+import time
+
 from ahp.gate import overrides
 from ahp.gate.decide import decide
 from ahp.hosts.git import token
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from ahp.shell.git import GitCommand
 
 _LIMIT = 16 << 20
+_LOOKS = 20
 
 
 def judge(hook: Hook) -> int:
@@ -27,6 +30,12 @@ def judge(hook: Hook) -> int:
     view = IndexView(hook.repo, staged, tree=tree)
     path = hook.arguments[0] if hook.arguments else ""
     draft = files.read(path, _LIMIT) if path else None
+    for _ in range(_LOOKS if hook.repo.env.get("GIT_EDITOR") == ":" else 0):
+        if draft != b"":
+            break
+        # Two commits in one work tree share the file: the other one may just be writing it.
+        time.sleep(0.005)
+        draft = files.read(path, _LIMIT)
     if draft is None:
         raise AhpError("git named no message file; is this hook called by git?")
     words = environ.arguments(int(hook.parent))

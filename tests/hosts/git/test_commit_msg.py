@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -445,3 +446,14 @@ def test_what_git_wrote_for_an_editor_that_does_nothing_is_no_part_of_the_messag
 )
 def test_git_is_asked_about_its_clean_up_only_where_nothing_looks_like_text(draft: str, nothing: bool) -> None:
     assert commit_msg._says_nothing(draft.encode()) is nothing
+
+
+def test_a_message_that_another_commit_is_just_writing_is_waited_for(gated: Gated, ask: Ask, tmp_path: Path) -> None:
+    gated.policy("version: 1\nrules:\n  m: {at: commit-msg, block: \"'WIP' in commit.message\", message: not done}\n")
+    message = tmp_path / "MSG"
+    message.write_text("")
+    writing = threading.Timer(0.02, lambda: message.write_text("WIP\n"))
+    writing.start()
+    code, said = ask("commit-msg", str(message), env={"GIT_EDITOR": ":"})
+    writing.join()
+    assert (code, "refused by m" in said) == (1, True)
