@@ -1,7 +1,7 @@
 """Which files that a tool call writes decide what is allowed here, or tell what happened (design §6).  [light]"""
 
 from ahp.agents.calls.call_paths import inside
-from ahp.system import git_config
+from ahp.system import git_config, guarded
 from ahp.system.paths import identity, names_in
 
 TYPE_CHECKING = False
@@ -10,50 +10,7 @@ if TYPE_CHECKING:
 
     from ahp.protocol.event import Event
 
-# Of each client all of its folder: what a name means there is the client's to say, and a new version brings new ones.
-# The files named beside it are those that a pattern may name. The last ones lie elsewhere.
-_SETTINGS = """
-    .claude .claude/settings.json .claude/settings.local.json .codex .codex/hooks.json .codex/config.toml
-    .gemini .gemini/settings.json .cursor .cursor/hooks.json
-"""
-_PROJECT_SETTINGS = f"""
-    {_SETTINGS} .opencode .opencode/plugins .opencode/plugin opencode.json opencode.jsonc .mcp.json
-    .github/hooks .github/agents .github/mcp.json .vscode/mcp.json
-"""
-_HOME_SETTINGS = f"{_SETTINGS} .claude.json .copilot .config/opencode .gemini/trustedFolders.json"
-# What agents write there in their work: texts for a model, but for those that say what another agent may do; and these.
-_TEXTS = (".md", ".mdc", ".txt")
-_AGENTS = ("agent", "agents")
-_OF_WORK = ("commands", "skills", "worktrees", "tmp", "session-state")
-_HOOK_MANAGERS = """
-    .husky .pre-commit-config.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml lefthook-local.yml
-    .overcommit.yml .simple-git-hooks.json
-"""
-# Below the top of the work tree, and below the home. Files in a folder that is named, too, are those which a pattern
-# may name: `**/pre-commit`.
-_IN_PROJECT = {
-    "policy": (".ahp", ".ahp/hooks.yaml"),
-    "git hooks": tuple(_HOOK_MANAGERS.split()),
-    "agent settings": tuple(_PROJECT_SETTINGS.split()),
-}
-_IN_HOME = {
-    "policy": (".ahp",),
-    "git configuration": (".gitconfig", ".config/git"),
-    "agent settings": tuple(_HOME_SETTINGS.split()),
-}
-# Of the whole machine.
-_IN_SYSTEM = {
-    "git configuration": ("/etc/gitconfig",),
-    "agent settings": ("/etc/claude-code", "/etc/codex", "/etc/gemini-cli", "/etc/cursor"),
-}
 _ENGINE = __file__.rpartition("/agents/")[0]
-# Below the git directory, and the one that all work trees share.
-_IN_GIT = {
-    "log": ("ahp", "ahp/signals.jsonl"),
-    "git hooks": ("hooks", "hooks/pre-commit", "hooks/commit-msg", "hooks/pre-push"),
-    "git configuration": ("config", "config.worktree", "info/attributes", "commondir", "gitdir"),
-    "git history": ("HEAD", "refs", "packed-refs", "objects", "logs", "reftable", "shallow", "info/grafts"),
-}
 
 
 def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
@@ -92,7 +49,7 @@ def _of_inner_repository(path: str) -> str:
         return "git hooks" if "hooks" in inner[:-1] else "git configuration" if inner[-1:] == ["config"] else ""
     below = "/".join(parts[at + 1 :]) if at > 0 else ""
     kinds = ("git hooks", "git configuration")
-    return next((kind for kind in kinds if below and any(_is_in(below, name) for name in _IN_GIT[kind])), "")
+    return next((kind for kind in kinds if below and any(_is_in(below, name) for name in guarded.IN_GIT[kind])), "")
 
 
 def _by_another_name(path: str, places: list[tuple[str, str]], root: str) -> str:
@@ -125,19 +82,21 @@ def _aimed_at(call: dict[str, object]) -> list[tuple[str, bool]]:
 def _places(event: "Event") -> list[tuple[str, str]]:
     """(kind, path) of everything that is protected here; paths as the facts of a call have them."""
     root, repo = event.root, event.repo
-    places = [(kind, name) for kind, names in _IN_PROJECT.items() for name in names]
-    places += [(kind, name) for kind, names in _IN_SYSTEM.items() for name in names]
+    places = [(kind, name) for kind, names in guarded.IN_PROJECT.items() for name in names]
+    places += [(kind, name) for kind, names in guarded.IN_SYSTEM.items() for name in names]
     if not _is_in(_ENGINE, root):  # where it is, the project is ahp, or has it among its packages
         places.append(("ahp", inside(_ENGINE, root)))
-    places += [(kind, f"~/{name}") for kind, names in _IN_HOME.items() for name in names]
+    places += [(kind, f"~/{name}") for kind, names in guarded.IN_HOME.items() for name in names]
     home = _home(event)
     for one in dict.fromkeys((home, event.env.get("HOME", ""))):  # programs go by the variable
         if one.startswith("/"):
-            places += [(kind, inside(f"{one}/{name}", root)) for kind, names in _IN_HOME.items() for name in names]
+            places += [
+                (kind, inside(f"{one}/{name}", root)) for kind, names in guarded.IN_HOME.items() for name in names
+            ]
     if repo is None:
         return places
     for folder in dict.fromkeys((repo.git_dir, repo.common_dir)):
-        places += [(kind, inside(f"{folder}/{name}", root)) for kind, names in _IN_GIT.items() for name in names]
+        places += [(kind, inside(f"{folder}/{name}", root)) for kind, names in guarded.IN_GIT.items() for name in names]
     if event.checkout:
         places.append(("git configuration", inside(f"{repo.common_dir}/worktrees", root)))
     if event.checkout or (repo.root and repo.git_dir != f"{repo.root}/.git"):
@@ -185,8 +144,10 @@ def _is_of_work(kind: str, path: str, folder: str) -> bool:
     path, folder = path.casefold(), folder.casefold()
     if kind != "agent settings" or not path.startswith(folder + "/"):
         return False
-    is_text = path.endswith(_TEXTS) and not any(part in _AGENTS or _is_pattern(part) for part in path.split("/")[:-1])
-    return is_text or path[len(folder) + 1 :].partition("/")[0] in _OF_WORK
+    is_text = path.endswith(guarded.TEXTS) and not any(
+        part in guarded.AGENTS or _is_pattern(part) for part in path.split("/")[:-1]
+    )
+    return is_text or path[len(folder) + 1 :].partition("/")[0] in guarded.OF_WORK
 
 
 def _head(path: str) -> str:
