@@ -38,7 +38,7 @@ HOOKS_READY := $(PEERS)/hooks/.ready
 SCANNERS_READY := $(PEERS)/scanners/.ready
 MODEL_READY := $(MODEL)/.ready
 
-.PHONY: help judge test lint types unit format demo bench docs explore test-slow test-versions test-tools test-clients test-runner test-python \
+.PHONY: help judge test lint types unit format demo bench docs explore test-slow test-versions test-tools test-clients test-runner test-box test-python \
 	clean
 .DEFAULT_GOAL := help
 
@@ -54,6 +54,7 @@ help:
 	@echo "make test-tools    the tests that drive the real pre-commit, prek, vitest, gitlab-ci-local and the like"
 	@echo "make test-clients  the tests that drive the real coding agents"
 	@echo "make test-runner   the tests that drive a real model server"
+	@echo "make test-box      the tests that run commands in a box; as root it installs bubblewrap where apt-get can"
 	@echo "make test-python   the tests of hooks, on the newest other Python of this machine"
 	@echo "make lint | types | unit | format | clean"
 
@@ -69,7 +70,7 @@ types: $(READY)
 	$(BIN)/mypy
 
 unit: $(READY)
-	$(MEMORY) $(PYTEST) -n $(WORKERS) -m "not tools and not clients and not runner and not slow" \
+	$(MEMORY) $(PYTEST) -n $(WORKERS) -m "not tools and not clients and not runner and not box and not slow" \
 		$(if $(COVERAGE),--cov=ahp --cov-branch --cov-report=term:skip-covered --cov-fail-under=95)
 
 format: $(READY)
@@ -101,19 +102,26 @@ test-tools: $(READY) $(PEERS_READY) $(HOOKS_READY) $(SCANNERS_READY)
 	$(call marked,tools)
 
 test-slow: $(READY)
-	AHP_TEST_WHOLE=1 $(PYTEST) -n $(WORKERS) -m "(slow or hypothesis) and not tools and not clients and not runner"
+	AHP_TEST_WHOLE=1 $(PYTEST) -n $(WORKERS) -m "(slow or hypothesis) and not tools and not clients and not runner and not box"
 
 test-versions:
 	@$(MEMORY) .ci/versions "$(PYTHON)" $(WORKERS) build/versions
 
 explore: $(READY)
-	$(MEMORY) AHP_TEST_EXPLORE=$(TIMES) $(PYTEST) -n $(WORKERS) -m "hypothesis and not tools and not clients and not runner"
+	$(MEMORY) AHP_TEST_EXPLORE=$(TIMES) $(PYTEST) -n $(WORKERS) -m "hypothesis and not tools and not clients and not runner and not box"
 
 test-clients: $(READY)
 	$(call marked,clients)
 
 test-runner: $(READY) $(MODEL_READY)
 	$(call marked,runner)
+
+# The tests say why they are skipped where no box can start.
+test-box: $(READY)
+	@if ! command -v bwrap >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get install -qq -y bubblewrap >/dev/null || echo "bubblewrap could not be installed: see apt-get's message above" >&2; \
+	fi
+	@$(PYTEST) -m box -n 2 -rs
 
 # Hooks use private parts of Python, which another version may have changed. Of a pre-release the libraries may lack wheels.
 NEWEST := build/python
@@ -126,7 +134,7 @@ test-python:
 		case $$("$$python" -c 'import sys; print(sys.version_info.releaselevel)') in final) exit 1 ;; esac; \
 		echo "skipped: the libraries are not to be had for a pre-release: see pip's message above"; exit 0; \
 	fi; \
-	$(MEMORY) $(NEWEST)/bin/python -m pytest -n $(WORKERS) -m "not tools and not clients and not runner and not slow" $(NEWEST_TESTS)
+	$(MEMORY) $(NEWEST)/bin/python -m pytest -n $(WORKERS) -m "not tools and not clients and not runner and not box and not slow" $(NEWEST_TESTS)
 NEWEST_WITH := pytest pytest-cov pytest-xdist hypothesis
 NEWEST_TESTS := tests/system $(addprefix tests/hosts/git/test_,bundle.py hook.py light.py private_python.py) \
 	$(addprefix tests/agents/test_,clients.py light.py)

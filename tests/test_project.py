@@ -37,7 +37,7 @@ FLOORS = [
     "hosts",
     "cli",
 ]
-WINGS = ["agents", "insight", "runner"]  # a wing imports core, and no other wing
+WINGS = ["agents", "box", "insight", "runner"]  # a wing imports core, and no other wing
 
 # Packages that give programs their names, each imported when it is first asked for.
 LAZY = ("ahp", "ahp.runner")

@@ -123,6 +123,8 @@ def _judged(client: str, event: str, installed: Installed) -> Reply:
     verdict, said = judging.judge(asked, where, speaker, seconds)
     if dialect.MUTE and not verdict.denied and verdict.modified is None:
         said = judging.carried(asked, where, said, named in dialect.MUTE)
+    if verdict.box is not None and not verdict.denied:
+        return _boxed(dialect, asked, verdict, said, where)
     return _answer(dialect, asked, verdict, said)
 
 
@@ -175,6 +177,20 @@ def _answer(dialect: "Any", asked: Asked, verdict: "Verdict", said: str) -> Repl
         assert isinstance(arguments, dict)
         return Reply(0, dialect.rewrite(event, arguments, said))
     return Reply(0, dialect.context(event, said) if said else dialect.ALLOWED.get(event))
+
+
+def _boxed(dialect: "Any", asked: Asked, verdict: "Verdict", said: str, where: Workspace) -> Reply:
+    """The answer to a call that is allowed, and has to run in a box."""
+    from ahp.agents import boxing
+
+    call = (verdict.modified.tool if verdict.modified is not None else None) or {"input": asked.input}
+    arguments, told = boxing.moved(verdict, call, where.root, asked.session)
+    if arguments is None:
+        return Reply(dialect.DENIED, dialect.deny(asked.event, told), told)
+    said = "\n".join([part for part in (said, told) if part])
+    if arguments == asked.input:
+        return Reply(0, dialect.context(asked.event, said) if said else dialect.ALLOWED.get(asked.event))
+    return Reply(0, dialect.rewrite(asked.event, arguments, said))
 
 
 def _failed(client: str, event: str, error: Exception) -> Reply:

@@ -15,6 +15,7 @@ from ahp.system import clock
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from ahp.gate.hearing import Hearing
     from ahp.gate.of_commits import OfCommits
@@ -43,7 +44,9 @@ def decide(event: "Event", judges: "Sequence[Judge] | None" = None, of_commits: 
     hits = {hit.key for hearing in hearings for hit in hearing.hits}
     speaks = hits - skipped.keys() or (of_commits is not None and of_commits.speak)
     if not speaks and (index is None or not _is_waited_for(event, judges, journal, index)):
-        return _allow(event, hearings, journal, of_commits, skipped)
+        verdict = _allow(event, hearings, journal, of_commits, skipped)
+        verdict.box = box_of(hearings)
+        return verdict
     from ahp.gate.answer import Answer
 
     is_replaced = index is not None and journal.tampered(index)
@@ -51,7 +54,14 @@ def decide(event: "Event", judges: "Sequence[Judge] | None" = None, of_commits: 
     while (modified := answer.weigh()) is not None:
         for hearing in hearings:
             hearing.hear(modified)
-    return answer.verdict()
+    verdict = answer.verdict()
+    verdict.box = None if verdict.denied else box_of(hearings)
+    return verdict
+
+
+def box_of(hearings: "list[Hearing]") -> "dict[str, Any] | None":
+    """Where an allowed call has to run: the policy that counts most says so first (`Hearing.box`)."""
+    return next((box for hearing in hearings if (box := hearing.box()) is not None), None)
 
 
 def _skipped(event: "Event", hearings: "list[Hearing]") -> dict[str, str]:

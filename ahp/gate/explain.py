@@ -9,6 +9,7 @@ from ahp.facts.gather import gather
 from ahp.facts.registry import Absent, is_private
 from ahp.gate.answer import Answer
 from ahp.gate.candidate import Candidate
+from ahp.gate.decide import box_of
 from ahp.gate.hearing import hear
 from ahp.gate.match import Facts, Hit
 from ahp.gate.weighing import Weighing
@@ -56,6 +57,7 @@ def explain(event: Event) -> Explanation:
             hearing.hear(modified)
     candidates = answer.everything()
     verdict = answer.verdict()
+    verdict.box = None if verdict.denied else box_of(hearings)
     reasons = [reason for one in first for reason in one.reasons(candidates, verdict)]
     missing = {path: why for one in reversed(first) for path, why in one.facts.missing.items()}
     return Explanation(verdict, answer.environment, reasons, missing)
@@ -68,7 +70,7 @@ class _First:
         hearing = weighing.hearing
         self.judge, self.rules, self.order = hearing.judge, weighing.rules, hearing.program.rules
         self.facts, self.filtered = hearing.facts, set(hearing.matcher.filtered)
-        self.hits = {hit.key: hit for hit in hearing.hits}
+        self.hits = {hit.key: hit for hit in hearing.matcher.hits}
 
     def reasons(self, candidates: list[Candidate], verdict: Verdict) -> Iterator[Reason]:
         known = {**_constants(self.facts), **self.facts.values}
@@ -92,7 +94,7 @@ def _outcome(hit: Hit | None, filtered: bool) -> str:
 
 def _fate(candidate: Candidate | None, verdict: Verdict, judge: Judge) -> str:
     if candidate is None:
-        return ""
+        return "runs the call in a box"
     if candidate.judge is not judge:
         return f"the {candidate.judge.origin} policy speaks for it"
     why = next((dropped["why"] for dropped in verdict.dropped if dropped["rule"] == candidate.key), "")

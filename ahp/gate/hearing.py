@@ -5,6 +5,7 @@ from ahp.gate.match import Facts, Matcher
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from ahp.gate.match import Hit
     from ahp.policy.judge import Judge
@@ -17,10 +18,11 @@ class Hearing:
     What the hearing `beside` has gathered and asked already, of the same event, is not gathered and asked again.
     """
 
-    __slots__ = ("_beside", "facts", "judge", "matcher", "program")
+    __slots__ = ("_beside", "_boxing", "facts", "judge", "matcher", "program")
 
     def __init__(self, judge: "Judge", event: "Event", beside: "Hearing | None" = None) -> None:
         self.judge, self.program, self._beside = judge, judge.program, beside
+        self._boxing = {rule.key: rule.box for rule in self.program.rules if rule.box is not None}
         self.matcher: Matcher = Matcher(self.program, beside.matcher if beside else None)
         self.facts: Facts
         self.hear(event)
@@ -32,8 +34,18 @@ class Hearing:
 
     @property
     def hits(self) -> "list[Hit]":
-        """The rules that match, or could not be decided, in the program's order."""
-        return self.matcher.hits
+        """The rules that match, or could not be decided, in the program's order; none that says where a call runs."""
+        boxing = self._boxing
+        return [hit for hit in self.matcher.hits if hit.key not in boxing] if boxing else self.matcher.hits
+
+    def box(self) -> "dict[str, Any] | None":
+        """Where the call has to run, by the first rule that says so: its `rule`, `keys` and `otherwise`.
+
+        One that cannot be decided holds: a box keeps more from happening than none.
+        """
+        boxing = self._boxing
+        found = next((hit.key for hit in self.matcher.hits if hit.key in boxing), None) if boxing else None
+        return None if found is None else {"rule": found, **(boxing[found] or {})}
 
 
 def hear(judges: "Sequence[Judge]", event: "Event") -> list[Hearing]:

@@ -186,6 +186,8 @@ def _try(case: Case, program: Program) -> Outcome:
 def _faults(case: Case, verdict: Verdict) -> list[str]:
     expect = case.keys.expect
     faults = []
+    if expect.box is not None and expect.box != (verdict.box is not None):
+        faults.append("box: expected one, got none" if expect.box else "box: expected none, got one")
     if expect.decision is not None and verdict.decision != expect.decision:
         faults.append(f"decision: expected {expect.decision}, got {verdict.decision}")
         if expect.signals is None:  # else each is compared below

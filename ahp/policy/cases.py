@@ -39,6 +39,8 @@ class Expected(Keys):
     """The outcome; any when absent."""
     signals: Annotated[list[ExpectedSignal], Field(max_length=100)] | None = None
     """All signals, in any order; an empty list means silence. Not looked at when absent."""
+    box: bool | None = None
+    """Whether the call has to run in a box; not looked at when absent."""
 
 
 class CaseKeys(Keys):

@@ -10,7 +10,7 @@ from ahp.facts import registry
 from ahp.facts.registry import Command, Extract, Reports, Settings
 from ahp.policy import cache, control, layers, models
 from ahp.policy.program import Action, Answers, Escalation, Finding, Program, RuleAnswer, RulePlan, Suggestion
-from ahp.policy.rule import Policy, Rule, rule_digest
+from ahp.policy.rule import Policy, Rule, box_of, rule_digest
 from ahp.policy.sources import FileSource, TreeSource, Watched
 from ahp.policy.tree import PolicyTree
 from ahp.protocol.event import Event
@@ -106,7 +106,9 @@ def _program(policy: Policy, trigger: str, rules: list[Rule], settings: Settings
     at_a_call = TRIGGERS[trigger].family == "tool-use"
     late = {name for name, one in registry.declared().items() if one.late or (one.costly and at_a_call)}
     late |= policy.raw.facts.keys()
-    for rule in rules:
+    for rule in rules if policy.raw.setting("mode") != "observe" else [one for one in rules if not one.is_boxing]:
+        if rule.is_boxing and rule.shadow:
+            continue
         index = -1
         if rule.when is not None:
             index = next((i for i, known in enumerate(whens) if known.plan == rule.when.plan), len(whens))
@@ -120,6 +122,7 @@ def _program(policy: Policy, trigger: str, rules: list[Rule], settings: Settings
                 when=index,
                 costly=bool(late & {path.partition(".")[0] for path in rule.reads}),
                 skips=_skips(policy, rule),
+                box={"keys": box_of(rule, policy.raw), "otherwise": rule.otherwise} if rule.is_boxing else None,
             )
         )
     slots = sorted({path for rule in rules for path in rule.reads})
@@ -136,6 +139,7 @@ def _program(policy: Policy, trigger: str, rules: list[Rule], settings: Settings
         rules=plans,
         costly=sorted(late & reads.keys()),
         stages=any(getattr(rule.raw.get("action"), "stage", False) for rule in rules),
+        box=policy.raw.setting("box").model_dump(),
     )
     made.answers = _answers(policy, trigger, rules)
     return made

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from ahp.policy.model_types import Duration, Keys, Scalar, Text
+from ahp.policy.model_types import Duration, Keys, Scalar, Text, Texts
 from ahp.system import wings
 
 
@@ -96,7 +96,27 @@ class SplitAction(Keys):
     """The largest batch, in files."""
 
 
-OWN = (SetAction, ClampAction, ReplaceAction, AppendAction, RunAction, SplitAction)
+class BoxKeys(Keys):
+    """What is otherwise than by default in the box of a call: paths from the root, from the home (`~/`), or whole."""
+
+    writable: Texts = Field(default=[])
+    """Places that it may write beside the work tree."""
+    read_only: Texts = Field(default=[])
+    """Places of the work tree that it may not write."""
+    hidden: Texts = Field(default=[])
+    """Places that are not there for it."""
+    shown: Texts = Field(default=[])
+    """Places that are hidden by default, and variables (`$NAME`), that are there for it."""
+
+
+class SandboxAction(BoxKeys):
+    """Runs the shell call of an agent in a box. What it has beside the policy's `box` is added to that."""
+
+    type: Literal["sandbox"]
+    """`sandbox`"""
+
+
+OWN = (SetAction, ClampAction, ReplaceAction, AppendAction, RunAction, SplitAction, SandboxAction)
 
 
 def kinds() -> tuple[Any, ...]:
@@ -109,6 +129,6 @@ def kinds() -> tuple[Any, ...]:
 
 
 if TYPE_CHECKING:
-    Action = SetAction | ClampAction | ReplaceAction | AppendAction | RunAction | SplitAction
+    Action = SetAction | ClampAction | ReplaceAction | AppendAction | RunAction | SplitAction | SandboxAction
 else:
     Action = Annotated[functools.reduce(operator.or_, kinds()), Field(discriminator="type")]

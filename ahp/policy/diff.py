@@ -12,7 +12,7 @@ from ahp.policy.environments import of_environment, with_limits
 from ahp.policy.models import Escalation
 from ahp.policy.problems import Place, quoted
 from ahp.policy.raw import Field, RawPolicy
-from ahp.policy.rule import Policy, Rule, named_limits
+from ahp.policy.rule import Policy, Rule, box_of, named_limits
 from ahp.policy.vocabulary import DEVELOPMENT, Vocabulary
 from ahp.protocol.signals import strength
 
@@ -83,7 +83,8 @@ class _Sides:
             ("redact", *_flag(_has(old, "redact"), _has(new, "redact")), new.raw.where("redact")),
             ("ask", *_flag(_has(old, "ask"), _has(new, "ask")), new.raw.where("ask")),
             ("severity", *_severity(old, new), new.raw.where("severity")),
-            ("action", *_action(old, new), new.raw.where("action")),
+            ("action", *self.action(old, new), new.raw.where("action")),
+            ("otherwise", *_order(old.otherwise, new.otherwise, _ON_MISSING), new.raw.where("otherwise")),
             ("refines", *self.softenings(old, new), self.softening_place(new)),
             *self.settings(old, new),
         ]
@@ -188,6 +189,13 @@ class _Sides:
     def shadow_place(self, new: Rule) -> Place:
         mode = self.new.raw.settings.get("mode")
         return mode.place if mode is not None and mode.value == "observe" else new.raw.where("shadow")
+
+    def action(self, old: Rule, new: Rule) -> tuple[str, str]:
+        """Two boxes are compared; any other action cannot be. Where neither side controls, it plays no part."""
+        if old.is_boxing and new.is_boxing:
+            return compare_boxes(box_of(old, self.old.raw), box_of(new, self.new.raw))
+        used = "control" in new.intensity.values() and "control" in old.intensity.values()
+        return (UNKNOWN if used and old.raw.get("action") != new.raw.get("action") else EQUAL), "another action"
 
     def softenings(self, old: Rule, new: Rule) -> tuple[str, str]:
         before = {s.weaker for s in self.old.softened if (s.trigger, s.stronger) == (old.trigger, old.key)}
@@ -316,10 +324,17 @@ def _levels(rule: Rule) -> str:
     return "{" + ", ".join(f"{name}: {level}" for name, level in rule.intensity.items()) + "}"
 
 
-def _action(old: Rule, new: Rule) -> tuple[str, str]:
-    """Another action cannot be compared; where neither side controls, it plays no part."""
-    used = "control" in new.intensity.values() and "control" in old.intensity.values()
-    return (UNKNOWN if used and old.raw.get("action") != new.raw.get("action") else EQUAL), "another action"
+def compare_boxes(old: dict[str, list[str]], new: dict[str, list[str]]) -> tuple[str, str]:
+    """How strict the box of the keys `new` is: what may be written or seen opens it, the rest closes it."""
+    steps = {EQUAL}
+    told = []
+    for name in old:
+        opens = name in ("writable", "shown")
+        for sign, paths in (("+", set(new[name]) - set(old[name])), ("-", set(old[name]) - set(new[name]))):
+            if paths:
+                steps.add(WEAKER if opens == (sign == "+") else STRONGER)
+                told.append(f"{name} {sign} {quoted(sorted(paths))}")
+    return _worst(steps), "; ".join(told)
 
 
 def _ladder(old: Escalation | None, new: Escalation | None) -> str:

@@ -11,7 +11,7 @@ from ahp.policy.raw import Field, Fields, HookDraft, OracleDraft, RawPolicy, Rul
 from ahp.policy.shape import RawFile
 from ahp.protocol.triggers import TRIGGERS
 
-_SETTINGS = ("mode", "timezone", "escalation", "authority", "software_keys")
+_SETTINGS = ("mode", "timezone", "escalation", "authority", "software_keys", "box")
 _NAMED_SETTINGS = ("limits", "environment", "facts")
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
-from ahp.policy.control import Action
+from ahp.policy.control import Action, BoxKeys
 from ahp.policy.model_types import (
     Condition,
     Duration,
@@ -70,6 +70,8 @@ class RuleKeys(Keys):
     """What a prompt's signal says of going on, for programs; it stops nothing."""
     action: Action | None = None
     """What a control rule changes."""
+    otherwise: OnMissing | None = None
+    """What becomes of a call that has to run in a box where none can start: prompt, block or skip. By default block."""
     on_missing: OnMissing | None = None
     """What an undecidable rule says: prompt, block or skip. By default prompt; a locked rule blocks."""
     escalate: bool | None = None
@@ -316,6 +318,8 @@ class HooksFile(Keys):
     """Branches that have a policy of their own, as patterns of the whole name: what goes there is judged by its
     own, and by the locked and severe rules of the default branch's. The default branch always is one; what goes to any
     other ref is judged by the default branch's policy."""
+    box: BoxKeys = BoxKeys()
+    """What is otherwise than by default in every box."""
     rules: dict[Name, ShortRule] = Field(default={})
     """Rules in the short form, by id."""
     hooks: dict[str, Hook] = Field(default={})

@@ -21,9 +21,12 @@ class RulePlan(Record):
     `plan` is its condition; with `each` that is asked of every item, called `var`, of the list that `items` gives (else
     "" and None). `when` is the index of its filter among the program's, -1 without one. A `costly` rule reads what is
     gathered only if it is undecided without. Of one that `skips`, nobody hears where evidence for it is missing.
+
+    One with a `box` gives no signal: a call that it holds of runs in a box with these `keys`; `otherwise` says what
+    becomes of it where none can start.
     """
 
-    fields = ("key", "plan", "var", "items", "when", "costly", "skips")
+    fields = ("key", "plan", "var", "items", "when", "costly", "skips", "box")
     __slots__ = fields
     key: str
     plan: "list[Any]"
@@ -32,6 +35,7 @@ class RulePlan(Record):
     when: int
     costly: bool
     skips: bool
+    box: "dict[str, Any] | None"
 
 
 class Program(Record):
@@ -42,11 +46,14 @@ class Program(Record):
     the fact paths that plans read by index, `reads` the same by namespace, `whens` the plans of the filters. `costly`
     are the namespaces that are gathered only for rules undecided without them; `stages` says that a fixer may stage.
 
+    `box` are the keys of every box.
+
     `answers` is None until it is read from beside `path`, where this half was found.
     """
 
     fields = (
-        "trigger", "policy", "triggers", "sources", "settings", "slots", "reads", "whens", "rules", "costly", "stages"
+        "trigger", "policy", "triggers", "sources", "settings", "slots", "reads", "whens", "rules", "costly", "stages",
+        "box",
     )  # fmt: skip
     __slots__ = (*fields, "answers", "path")
     parts = {"settings": Settings, "rules": [RulePlan]}  # noqa: RUF012
@@ -61,6 +68,7 @@ class Program(Record):
     rules: list[RulePlan]
     costly: list[str]
     stages: bool
+    box: dict[str, list[str]]
     if TYPE_CHECKING:
         answers: "Answers | None" = None
         path: str | None = None

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ahp.conditions.typecheck import Checked, Each
+from ahp.policy.control import BoxKeys
 from ahp.policy.problems import Place, Problem
 from ahp.policy.raw import RawPolicy, RawRule
 from ahp.protocol.signals import strength
@@ -90,13 +91,23 @@ class Rule:
     def escalates(self) -> bool:
         """Whether its ignored signals climb: on tool triggers only when it says so (design §8.1)."""
         trigger = TRIGGERS[self.trigger]
-        if trigger.post or not {"prompt", "control"} & set(self.intensity.values()):
+        if trigger.post or self.is_boxing or not {"prompt", "control"} & set(self.intensity.values()):
             return False
         given = self.raw.get("escalate")
         if given is None:  # what a fixer has fixed nobody ignores
             is_fixed = getattr(self.raw.get("action"), "type", "") == "run" and "prompt" not in self.intensity.values()
             return trigger.family != "tool-use" and not is_fixed
         return bool(given)
+
+    @property
+    def is_boxing(self) -> bool:
+        """Whether it says where a call runs: no signal, and no rung."""
+        return getattr(self.raw.get("action"), "type", "") == "sandbox"
+
+    @property
+    def otherwise(self) -> str:
+        """What becomes of its calls where no box can start."""
+        return self.raw.get("otherwise") or "block"
 
     @property
     def cost(self) -> int:
@@ -176,6 +187,7 @@ def rule_digest(rule: Rule, policy: Policy) -> str:
         rule.on_missing,
         limits,
         _action(rule),
+        *([box_of(rule, policy.raw), rule.otherwise] if rule.is_boxing else []),
     ]
     return tagged(jsontext.encode(parts).encode())
 
@@ -188,6 +200,12 @@ def named_limits(rule: Rule) -> set[str]:
 def limits_in(*texts: str) -> set[str]:
     """Full paths of the limits that conditions or templates name."""
     return {f"limits.{name}" for text in texts for name in _LIMIT.findall(text)}
+
+
+def box_of(rule: Rule, raw: RawPolicy) -> dict[str, list[str]]:
+    """The keys of the box that its calls run in: the policy's own, and what its action has beside them."""
+    whole, own = raw.setting("box"), rule.raw.get("action")
+    return {name: [*dict.fromkeys([*getattr(whole, name), *getattr(own, name)])] for name in BoxKeys.model_fields}
 
 
 def _action(rule: Rule) -> Any:

@@ -234,12 +234,18 @@ def _check_action(rule: RawRule) -> list[Problem]:
     action, trigger = rule.get("action"), TRIGGERS[rule.trigger]
     levels = set((rule.get("intensity") or {}).values())
     if action is None:
+        if rule.get("otherwise") is not None:
+            return [Problem(rule.where("otherwise"), "`otherwise` is for a rule whose action is `sandbox`")]
         if "control" in levels:
             return [Problem(rule.where("intensity"), "`control` needs an `action` that says what it changes")]
         return []
     place = rule.where("action")
+    if rule.get("otherwise") is not None and action.type != "sandbox":
+        return [Problem(rule.where("otherwise"), "`otherwise` is for a rule whose action is `sandbox`")]
     if trigger.post and not (action.type == "run" and trigger.name.startswith("post-")):
         return [Problem(place, f"{trigger.name} comes after the action; nothing is left to change")]
+    if action.type == "sandbox":
+        return _check_box(rule, levels)
     if action.type in ("run", "split_suggestion"):
         if action.type == "run" and leaves_root(action.directory):
             return [Problem(place, "`directory` is a folder inside the repository")]
@@ -251,6 +257,18 @@ def _check_action(rule: RawRule) -> list[Problem]:
         except PatternError as error:
             problems.append(Problem(place, f"`pattern`: {error}"))
     return problems
+
+
+def _check_box(rule: RawRule, levels: set[str]) -> list[Problem]:
+    """What is wrong with a rule that says where a call runs."""
+    if rule.trigger != "pre-tool-use":
+        return [Problem(rule.where("action"), f"`sandbox` is for tool calls: at pre-tool-use, not at {rule.trigger}")]
+    if levels != {"control"}:
+        what = "a rule with `sandbox` is a control in every environment: where a call runs is no signal"
+        return [Problem(rule.where("intensity"), what)]
+    if rule.get("refines"):
+        return [Problem(rule.where("refines"), "a rule with `sandbox` gives no signal, so it speaks for no other rule")]
+    return []
 
 
 def _target(target: str, kind: str, trigger: str, place: Place) -> list[Problem]:

@@ -138,7 +138,7 @@ class Sides:
         if self._judging.read(names.HOOKS) is not None and self.new.read(names.HOOKS) is None:
             return [Change("", names.HOOKS, "file", WEAKER, "the policy is removed", Place(names.HOOKS))]
         first = self._judging.read(names.HOOKS) is None  # nothing that was there gets weaker by it
-        settings = [] if first else _mode(before, after) + _authority(before, after) + _keys(before, after)
+        settings = [] if first else [one for compare in _SETTINGS for one in compare(before, after)]
         return settings + diff.compare(before, after) + self._requirements()
 
     def _before(self) -> Policy:
@@ -227,6 +227,14 @@ def _keys(old: Policy, new: Policy) -> list[Change]:
     return [Change("", names.HOOKS, "software_keys", verdict, f"{quoted(one)} became {quoted(two)}", place)]
 
 
+def _box(old: Policy, new: Policy) -> list[Change]:
+    """What every box has, also one that no rule names."""
+    verdict, told = diff.compare_boxes(*[side.raw.setting("box").model_dump() for side in (old, new)])
+    field = new.raw.settings.get("box")
+    place = field.place if field is not None else Place(names.HOOKS)
+    return [Change("", names.HOOKS, "box", verdict, told, place)] if verdict != diff.EQUAL else []
+
+
 def _authority(old: Policy, new: Policy) -> list[Change]:
     """Which branches have a policy of their own: theirs may be weaker or stricter than the default branch's."""
     one, two = old.raw.setting("authority"), new.raw.setting("authority")
@@ -235,6 +243,9 @@ def _authority(old: Policy, new: Policy) -> list[Change]:
     field = new.raw.settings.get("authority")
     place = field.place if field is not None else Place(names.HOOKS)
     return [Change("", names.HOOKS, "authority", UNKNOWN, f"{quoted(one)} became {quoted(two)}", place)]
+
+
+_SETTINGS = (_mode, _authority, _keys, _box)
 
 
 def _may_hold_rules(path: str) -> bool:

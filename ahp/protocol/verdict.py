@@ -3,6 +3,7 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from ahp.protocol.event import Event
     from ahp.protocol.signals import Signal
@@ -17,10 +18,12 @@ class Verdict:
     that counts most, `working` that of a work tree's which was asked beside it, "" where none was. `modified` is the
     event after the modifications, None when there are none; `trailers` are lines that the commit's message has to
     carry. `settle` puts what fixers changed where it belongs, given whether the event is allowed, and gives what is to
-    be noted. `is_logged` says that the log knows the signals by their ids, so that they can be answered.
+    be noted. `is_logged` says that the log knows the signals by their ids, so that they can be answered. `box` is where
+    an allowed call has to run: the `rule` that says so, the `keys` of the box, what becomes of it `otherwise`.
     """
 
     __slots__ = (
+        "box",
         "decision",
         "dropped",
         "is_logged",
@@ -56,6 +59,7 @@ class Verdict:
         self.settle: Callable[[bool], list[str]] | None = None
         self.trailers: list[str] = []
         self.is_logged = True
+        self.box: dict[str, Any] | None = None
 
     @property
     def denied(self) -> bool:
@@ -74,6 +78,8 @@ class Verdict:
         }
         if self.working:
             shown["working"] = self.working
+        if self.box is not None:
+            shown["box"] = self.box
         if self.notes:
             shown["notes"] = self.notes
         return shown

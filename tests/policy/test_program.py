@@ -54,6 +54,7 @@ RULE: dict[str, Any] = {
     "finding": {"file": "f.path"},
     "ask": True,
     "refines": "s",
+    "otherwise": "prompt",
 }
 ORACLE: dict[str, Any] = {"type": "x", "priority": 1, "enabled": False, "when": "push.is_new"}
 FILE: dict[str, Any] = {
@@ -67,8 +68,11 @@ FILE: dict[str, Any] = {
     "reports": {"tests": ["x.xml"]},
     "escalation": {"after": 2},
     "facts": {"lint": {"run": ["x"]}},
+    "box": {"hidden": ["x"]},
     "rules": {"t": {"at": "pre-push", "block": "push.is_new"}},
 }
+# Only a rule that says where a call runs has `otherwise`.
+BOXING = {"at": "pre-tool-use", "control": "tool.name == 'shell'", "action": {"type": "sandbox"}}
 READ_FIRST = {"version", "requires", "extends", "hooks"}  # how the file is read; the rest of the tests are about them
 
 
@@ -90,6 +94,10 @@ def test_every_key_of_a_rule_is_in_what_is_compiled(load: Load, key: str) -> Non
     base = {**BASE, "condition": "push.is_force and push.is_new"} if key == "refines" else BASE
     if key == "finding":
         base = {**base, "each": RULE["each"]}
+    if key == "otherwise":
+        one, two = [jsontext.encode({"rules": {"b": {**BOXING, **more}}}) for more in ({}, {key: RULE[key]})]
+        assert compiled(load, one) != compiled(load, two)
+        return
     assert compiled(load, policy({**base, key: RULE[key]})) != compiled(load, policy(base))
 
 
@@ -166,6 +174,7 @@ def test_the_models_state_each_default_that_the_program_has(load: Load) -> None:
         "on_missing",
         "escalate",
         "overridable",
+        "otherwise",
     }  # from the rest of the rule when not given
     assert {name: getattr(answers.rules["o/r"], name) for name in plain.keys() - derived} == {
         name: value for name, value in plain.items() if name not in derived
