@@ -7,6 +7,7 @@ adds it here; `ahp doctor` starts a box and tries each kind (`ahp.box.doctor`).
 import os
 import pwd
 import re
+import stat
 import sys
 from typing import NamedTuple
 
@@ -248,21 +249,21 @@ def _git(place: _Places, root: str, repo: Repository | None) -> list[str]:
             link = re.search(rb"(?m)^[ \t]*worktree[ \t]*=[ \t]*(.+?)[ \t]*$", _read(f"{folder}/config"))
             if link is not None:
                 place.add(os.path.join(folder, os.fsdecode(link[1]), ".git"), "ro")
-    place.hide(f"{repo.ahp_dir}/box")
+    own = f"{repo.ahp_dir}/box"
+    place.hide(own)
     listed = ("config", "config.worktree", "HEAD", "index", "packed-refs", "hooks", "info", "refs", "logs", "ahp")
     paths = [f"{folder}/{name}" for folder in {repo.common_dir, repo.git_dir} for name in listed]
-    return [twin for path in paths for twin in _twins(path)]
+    return [twin for path in paths for twin in _twins(path, own)]
 
 
-def _twins(path: str) -> list[str]:
+def _twins(path: str, leave: str = "") -> list[str]:
     """The files at and below `path` that have a second name: written there, they would be written here."""
-    found = []
-    if os.path.isfile(path) and not os.path.islink(path):
-        found = [path] if os.lstat(path).st_nlink > 1 else []
-    for folder, _, names in os.walk(path):
-        whole = [f"{folder}/{name}" for name in names]
-        found += [one for one in whole if os.lstat(one).st_nlink > 1 and not os.path.islink(one)]
-    return found
+    listed = [path] if os.path.isfile(path) else []
+    for folder, folders, names in os.walk(path):
+        folders[:] = [name for name in folders if f"{folder}/{name}" != leave]
+        listed += [f"{folder}/{name}" for name in names]
+    known = [(one, os.lstat(one)) for one in listed]
+    return [one for one, status in known if status.st_nlink > 1 and stat.S_ISREG(status.st_mode)]
 
 
 def _guarded(place: _Places, root: str, covers: set[str]) -> tuple[list[str], list[str]]:
