@@ -33,7 +33,11 @@ def _refused(*places: str) -> str:
 ROWS = (
     Row("writable", "the work tree and folders of its own", 'rm "$(mktemp ./XXXXXX)" "$(mktemp)" "$(mktemp ~/XXXXXX)"'),
     Row("read-only", "the system", _refused("/etc/passwd", "/usr/.ahp-probe", "/proc/sys/kernel/core_pattern")),
-    Row("git directory", "git's own files", _refused('"$GIT/HEAD"', '"$GIT/config"', '"$GIT/hooks/ahp-probe"')),
+    Row(
+        "git directory",
+        "git's own files, where no copy stands for them",
+        _refused('"$GIT/HEAD"', '"$GIT/config"', '"$GIT/hooks/ahp-probe"'),
+    ),
     Row("policy", "policy and agents' settings", _refused('"$ROOT/.ahp/hooks.yaml"', '"$ROOT/.mcp.json"')),
     Row("hidden", "keys and what runs", "! ls ~/.ssh ~/.gnupg ~/.aws /run/*/ 2> /dev/null | grep -q ."),
     Row("sockets", "what listens outside", 'for one in $SOCKETS; do [ ! -S "$one" ] || exit 1; done'),

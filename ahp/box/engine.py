@@ -8,6 +8,7 @@ import errno
 import os
 import platform
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -20,11 +21,11 @@ _FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin", 
 _OLDEST = (0, 8)
 _NEW_USER, _NEW_MOUNTS = 0x10000000, 0x00020000  # unshare(2)
 _PRIVATE = 0x4000 | 0x40000  # mount(2): MS_REC, MS_PRIVATE
-_ISOLATED = [
+ISOLATED = [
     *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
     *("--cap-drop", "ALL", "--die-with-parent", "--as-pid-1"),
-    *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
 ]
+_WHOLE = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
 # seccomp(2), audit(3): architecture, number of ioctl. A program of another one is told that there are no system calls.
 _MACHINES = {"x86_64": (0xC000003E, 16), "aarch64": (0xC00000B7, 29), "riscv64": (0xC00000F3, 29)}
 _TYPING = (0x5412, 0x541C)  # ioctl_tty(2): TIOCSTI and TIOCLINUX put input into a terminal
@@ -48,7 +49,7 @@ def try_out() -> str:
     version = tuple(map(int, re.findall(r"\d+", told)[:2]))
     if version < _OLDEST:
         raise CannotBox(f"{program} is {told.strip() or 'of no known version'}; a box needs 0.8 or newer")
-    argv = [program, *_ISOLATED, "--", "/bin/sh", "-c", ":"]
+    argv = [program, *ISOLATED, *_WHOLE, "--", "/bin/sh", "-c", ":"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, env={}, stdin=subprocess.DEVNULL)
     if done.returncode:
         words = done.stderr.strip().splitlines()
@@ -67,7 +68,7 @@ def become(plan: Plan, folder: str, listener: int, *, terminal: bool) -> None:
     type there. Raises OSError, CannotBox.
     """
     _enter_namespaces()
-    argv = [bwrap(), *_ISOLATED, *_processes_read_only()]
+    argv = [bwrap(), *ISOLATED, *_WHOLE, *_processes_read_only()]
     if terminal:
         argv += ["--seccomp", str(_filter())]
     else:
@@ -80,6 +81,17 @@ def become(plan: Plan, folder: str, listener: int, *, terminal: bool) -> None:
     word = "terminal" if terminal else "-"
     inside = [sys.executable, "-I", "-S", os.path.realpath(init.__file__), str(listener), word]
     os.execve(argv[0], [*argv, *closed, "--chdir", "/", "--", *inside], plan.env)  # noqa: S606
+
+
+def bare() -> list[str]:
+    """The beginning of a command line of bubblewrap for a box with the programs of the system and nothing else."""
+    argv = [bwrap(), *ISOLATED, "--new-session", "--proc", "/proc", *_processes_read_only(), "--dev", "/dev"]
+    for name in ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/usr", "/nix/store", "/gnu/store", "/etc/ld.so.cache"):
+        if os.path.islink(name):
+            argv += ["--symlink", os.readlink(name), name]
+        elif os.path.exists(name):
+            argv += ["--ro-bind", name, name]
+    return [*argv, "--tmpfs", "/tmp", "--tmpfs", "/run"]  # noqa: S108
 
 
 def _enter_namespaces() -> None:
@@ -132,6 +144,8 @@ def _arguments(mount: Mount, folder: str) -> list[str]:
         os.makedirs(place, exist_ok=True)
         os.chmod(place, 0o1777 if mount.place.startswith(("/tmp", "/var/tmp", "/dev/shm")) else 0o700)  # noqa: S108
         return ["--bind", place, mount.place]
+    if mount.kind == "draft" and os.path.isdir(place):
+        remove(place)
     return ["--bind" if _overlay(mount.source, place) else "--ro-bind", f"{place}/on", mount.place]
 
 
@@ -150,6 +164,21 @@ def _overlay(lower: str, place: str) -> bool:
             raise
         _call("mount", os.fsencode(lower), on, None, 0x1000 | 0x4000, None)  # MS_BIND, MS_REC
         return False
+
+
+def remove(path: str) -> None:
+    """Removes a folder, also what nobody may enter: an overlay leaves such folders, and calls may make some."""
+
+    def mended(function: object, at: str, _: object) -> None:
+        for one in (os.path.dirname(at), at):
+            if not os.path.islink(one):
+                os.chmod(one, 0o700)
+        if os.path.isdir(at) and not os.path.islink(at):
+            shutil.rmtree(at, ignore_errors=True)
+        else:
+            os.unlink(at)
+
+    shutil.rmtree(path, onerror=mended)
 
 
 def _filter() -> int:

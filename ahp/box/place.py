@@ -17,6 +17,11 @@ _SHELLS = ("bash", "zsh")
 _BEGIN = [sys.executable, "-I", "-S", os.path.realpath(start.__file__)]
 
 
+def launcher(*arguments: str) -> list[str]:
+    """The command line of `start`."""
+    return [*_BEGIN, ":".join([one for one in sys.path if one]), *arguments]
+
+
 def run(argv: list[str], **options: object) -> process.Result:
     """A command of the policy in a box of its own; what it takes and gives is as of `process.capture`."""
     folder = str(options.get("cwd") or os.getcwd())
@@ -27,7 +32,7 @@ def run(argv: list[str], **options: object) -> process.Result:
         engine.try_out()
     except table.CannotBox as error:
         raise process.NotStarted(f"cannot start {argv[0]} in a box: {error}") from None
-    inner = [*_BEGIN, root, "", "", "{}", "/bin/sh", shlex.join(argv)]
+    inner = launcher(root, "", "", "{}", "/bin/sh", shlex.join(argv))
     return process.capture(inner, **options)  # type: ignore[arg-type]
 
 
@@ -46,7 +51,7 @@ def shell(command: str, keys: "Keys", root: str, name: str) -> str:
     own = env.get("SHELL", "")
     run_by = own if os.path.basename(own) in _SHELLS and os.access(own, os.X_OK) else "/bin/bash"
     run_by = run_by if os.access(run_by, os.X_OK) else "/bin/sh"
-    argv = [*_BEGIN, root, name, number, json.dumps(keys), run_by, command]
+    argv = launcher(root, name, number, json.dumps(keys), run_by, command)
     if not name:
         return shlex.join(argv)
     ended = shlex.quote(f"{noted}/folder-{number}")

@@ -21,7 +21,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ahp.box import engine, init, table
+from ahp.box.quarantine import Copy
 from ahp.box.table import CannotBox, Keys, Plan
+from ahp.protocol.text import one_line
 from ahp.system import digest
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
@@ -33,15 +35,37 @@ _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, sig
 _TYPED = (signal.SIGINT, signal.SIGQUIT)
 
 
-def run(argv: list[str], root: str, repo: Repository | None, keys: Keys, session: str = "") -> int:
+def run(
+    argv: list[str], root: str, repo: Repository | None, keys: Keys, session: str = "", *, takes_in: bool = True
+) -> int:
     """Runs a command in the box of a project; its exit code. Without a `session` the box is for this call.
+
+    What it did in git is taken in afterwards, unless `takes_in` is False: then git's files are read-only.
 
     Raises CannotBox where there is none, AhpError where it failed after it began.
     """
     env = {os.fsdecode(name): os.fsdecode(value) for name, value in os.environb.items()}
     with _folder(repo, session) as folder:
         terminal = not session and os.isatty(0)
-        return _Launcher(folder, terminal=terminal).call(argv, root, repo, keys, env)
+        copy = Copy(folder, repo) if repo is not None and takes_in and Copy.fits(repo) else None
+        if copy is not None:
+            copy.refresh()
+        launcher = _Launcher(folder, terminal=terminal, git=copy.place if copy is not None else "")
+        code = launcher.call(argv, root, repo, keys, env)
+        return max(code, _taken_in(copy, session)) if copy is not None else code
+
+
+def _taken_in(copy: Copy, session: str) -> int:
+    """Takes in what the call did in git, and tells what was held; the exit code that this gives a call with 0 else."""
+    from ahp.box.judging import Judge
+
+    try:
+        held = copy.sync(Judge(session))
+    except (AhpError, OSError) as error:
+        held = [f"what this call did in git is not taken in: {one_line(error, 1000)}"]
+    for one in held:
+        print(f"ahp box: {one}", file=sys.stderr)
+    return int(bool(held))
 
 
 def place_of(repo: Repository | None, session: str) -> str:
@@ -50,7 +74,9 @@ def place_of(repo: Repository | None, session: str) -> str:
 
 
 def _base(repo: Repository | None) -> str:
-    return f"{repo.ahp_dir}/box" if repo is not None else f"{tempfile.gettempdir()}/ahp-box-{os.getuid()}"
+    return (
+        f"{repo.common_dir}/{table.SESSIONS}" if repo is not None else f"{tempfile.gettempdir()}/ahp-box-{os.getuid()}"
+    )
 
 
 @contextmanager
@@ -71,7 +97,7 @@ def _folder(repo: Repository | None, session: str) -> Iterator[str]:
     try:
         yield path
     finally:
-        _remove(path)
+        engine.remove(path)
         try:
             os.rmdir(base)
         except OSError:
@@ -87,27 +113,12 @@ def _expire(base: str, own: str) -> None:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except OSError:
                     continue
-                _remove(one.path)
-
-
-def _remove(path: str) -> None:
-    """Removes a folder, also what nobody may enter: an overlay leaves such folders, and calls may make some."""
-
-    def mended(function: object, at: str, _: object) -> None:
-        for one in (os.path.dirname(at), at):
-            if not os.path.islink(one):
-                os.chmod(one, 0o700)
-        if os.path.isdir(at) and not os.path.islink(at):
-            shutil.rmtree(at, ignore_errors=True)
-        else:
-            os.unlink(at)
-
-    shutil.rmtree(path, onerror=mended)
+                engine.remove(one.path)
 
 
 class _Launcher:
-    def __init__(self, folder: str, *, terminal: bool) -> None:
-        self.folder, self.terminal = folder, terminal
+    def __init__(self, folder: str, *, terminal: bool, git: str) -> None:
+        self.folder, self.terminal, self.git = folder, terminal, git
         self.sent: socket.socket | None = None
         self.early: list[int] = []
         self.keeper = ""
@@ -144,7 +155,7 @@ class _Launcher:
     ) -> tuple[socket.socket, dict[str, str]]:
         """A connection on which the call has been started."""
         with _locked(f"{self.folder}/start"):
-            plan = table.plan(root, repo, keys, env, self._covers())
+            plan = table.plan(root, repo, keys, env, self._covers(), self.git)
             key = digest.sha256(json.dumps([plan.mounts, plan.covers, sorted(plan.env)]).encode("utf-8"))
             request = {"argv": argv, "env": plan.env, "folder": os.getcwd(), "umask": _umask()}
             connection = self._try(request) if self._noted("key") == key else None
@@ -379,10 +390,12 @@ def _locked(path: str) -> Iterator[None]:
         yield
 
 
-def call(argv: list[str], root: str, repo: Repository | None, keys: Keys, session: str = "") -> int:
+def call(
+    argv: list[str], root: str, repo: Repository | None, keys: Keys, session: str = "", *, takes_in: bool = True
+) -> int:
     """As `run`, with what goes wrong told on standard error: the exit code is `CANNOT` then."""
     try:
-        return run(argv, root, repo, keys, session)
+        return run(argv, root, repo, keys, session, takes_in=takes_in)
     except (AhpError, OSError) as error:
-        print(f"ahp box: nothing was run: {error}", file=sys.stderr)
+        print(f"ahp box: nothing was run: {one_line(error, 1000)}", file=sys.stderr)
         return CANNOT

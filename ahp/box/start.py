@@ -1,6 +1,7 @@
-"""The launcher of a rewritten shell call: `python -I -S start.py ROOT SESSION NUMBER KEYS SHELL COMMAND`.
+"""The launcher of a rewritten shell call: `python -I -S start.py PATHS ROOT SESSION NUMBER KEYS SHELL COMMAND`.
 
-It is a program of its own because it starts with nothing but ahp's light modules and the standard library.
+It is a program of its own because it starts with nothing but ahp's light modules and the standard library. PATHS are
+where the libraries lie that judging takes.
 """
 
 import os
@@ -21,14 +22,15 @@ def main() -> int:
     from ahp.box import session
     from ahp.system import environ, git
 
-    root, name, number, keys, shell, command = sys.argv[1:]
+    paths, root, name, number, keys, shell, command = sys.argv[1:]
+    sys.path += [one for one in paths.split(":") if one]
     repo = None
     try:
         repo = git.discover(root, environ.current())
     except git.NotARepository:
         pass
     argv = [shell, "-c", TELLS, INSIDE + number, command]
-    code = session.call(argv, root, repo, json.loads(keys), name)
+    code = session.call(argv, root, repo, json.loads(keys), name, takes_in=bool(number))
     if name:
         _note_folder(session.place_of(repo, name), number, root)
     return code

@@ -18,6 +18,7 @@ from ahp.system.git import Repository
 
 Keys = dict[str, list[str]]
 """What the policy says of a box (`BoxKeys` of `ahp.policy.control`)."""
+SESSIONS = "ahp-box"  # in the git directory, the folders of the sessions
 PASSING = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108  # each box has its own
 # Of a home: what programs were installed into, and what they keep to be faster. All else of it is not there.
 _TOOLS = """
@@ -47,9 +48,10 @@ class CannotBox(AhpError):
 
 
 class Mount(NamedTuple):
-    """A place in the box. `kind`: `ro` and `rw` are `source` of the host, `layer` the same with writes kept apart,
-    `own` a folder that lasts as long as the session, `empty` an empty folder, `nothing` a file that cannot be opened
-    for anything, `link` leads to `source`, `text` is a file with the content `source`.
+    """A place in the box. `kind`: `ro` and `rw` are `source` of the host, `layer` the same with
+    writes kept apart, `draft` with writes that are gone when the box ends, `own` a folder that lasts as long as the
+    session, `empty` an empty folder, `nothing` a file that cannot be opened for anything, `link` leads to `source`,
+    `text` is a file with the content `source`.
     """
 
     place: str
@@ -68,9 +70,9 @@ class Plan(NamedTuple):
     env: dict[str, str]
 
 
-def plan(root: str, repo: Repository | None, keys: Keys, env: dict[str, str], covers: list[str]) -> Plan:
+def plan(root: str, repo: Repository | None, keys: Keys, env: dict[str, str], covers: list[str], git: str = "") -> Plan:
     """The box of a project. `keys` are those of the policy, `covers` what another box of this session has
-    made on the host. Raises CannotBox.
+    made on the host, `git` the session's copy of the git directory, "" where it has none. Raises CannotBox.
     """
     root, home = os.path.realpath(root), _home(env)
     if root == "/":
@@ -95,7 +97,7 @@ def plan(root: str, repo: Repository | None, keys: Keys, env: dict[str, str], co
         _of_home_that_is_the_project(place, root, repo)
     for name in keys.get("writable", []):
         place.add(place.of_policy(name), "rw")
-    twins = _git(place, root, repo)
+    twins = _git(place, root, repo, git)
     made, more = _guarded(place, root, set(covers))
     for name in keys.get("read_only", []):
         place.add(place.of_policy(name), "ro")
@@ -234,8 +236,8 @@ def _programs(env: dict[str, str]) -> list[str]:
     return [one for one in env.get("PATH", "").split(":") if one.startswith("/") and os.path.isdir(one)]
 
 
-def _git(place: _Places, root: str, repo: Repository | None) -> list[str]:
-    """The git directories: read-only, in a linked work tree both of them, and the links that lead to them."""
+def _git(place: _Places, root: str, repo: Repository | None, copy: str) -> list[str]:
+    """The git directories: a copy, else read-only, both of a linked work tree, and the links that lead there."""
     if repo is None:
         return []
     for folder in (repo.common_dir, repo.git_dir):
@@ -249,18 +251,24 @@ def _git(place: _Places, root: str, repo: Repository | None) -> list[str]:
             link = re.search(rb"(?m)^[ \t]*worktree[ \t]*=[ \t]*(.+?)[ \t]*$", _read(f"{folder}/config"))
             if link is not None:
                 place.add(os.path.join(folder, os.fsdecode(link[1]), ".git"), "ro")
-    own = f"{repo.ahp_dir}/box"
-    place.hide(own)
+    if copy:
+        place.found[f"{root}/.git"] = Mount(f"{root}/.git", "rw", copy)
+        place.found["/run/ahp-objects"] = Mount("/run/ahp-objects", "ro", f"{root}/.git/objects")
+        for name in ("modules", "worktrees", "lfs"):
+            place.add(f"{root}/.git/{name}", "ro")
+        for name in ("hooks", "ahp"):  # what hooks in the box do to each other, and note, ends with it
+            place.add(f"{root}/.git/{name}", "draft")
+    else:
+        place.hide(f"{repo.common_dir}/{SESSIONS}")
     listed = ("config", "config.worktree", "HEAD", "index", "packed-refs", "hooks", "info", "refs", "logs", "ahp")
     paths = [f"{folder}/{name}" for folder in {repo.common_dir, repo.git_dir} for name in listed]
-    return [twin for path in paths for twin in _twins(path, own)]
+    return [twin for path in paths for twin in _twins(path)]
 
 
-def _twins(path: str, leave: str = "") -> list[str]:
+def _twins(path: str) -> list[str]:
     """The files at and below `path` that have a second name: written there, they would be written here."""
     listed = [path] if os.path.isfile(path) else []
-    for folder, folders, names in os.walk(path):
-        folders[:] = [name for name in folders if f"{folder}/{name}" != leave]
+    for folder, _, names in os.walk(path):
         listed += [f"{folder}/{name}" for name in names]
     known = [(one, os.lstat(one)) for one in listed]
     return [one for one, status in known if status.st_nlink > 1 and stat.S_ISREG(status.st_mode)]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from ahp.box import engine, start
+from ahp.box import engine, place
 from ahp.box.table import CannotBox
 from tests.conftest import Repo
 
@@ -39,7 +38,7 @@ class Boxed:
 
     def start(self, script: str, session: str = "", keys: dict[str, list[str]] | None = None, **more: object):
         """The launcher as an agent's call starts it, still running."""
-        argv = [sys.executable, "-I", "-S", start.__file__, str(self.repo.root), session, os.urandom(4).hex()]
+        argv = place.launcher(str(self.repo.root), session, os.urandom(4).hex())
         argv += [json.dumps(keys or {}), "/bin/bash", script]
         given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         return subprocess.Popen(argv, **{"cwd": self.repo.root, **given, **more})  # type: ignore[call-overload]

@@ -156,7 +156,7 @@ def test_an_ordinary_user_has_a_box(tmp_path: Path, engine_here: None) -> None:
             for name in [".", *folders, *names]:
                 os.chown(os.path.join(folder, name), 65534, 65534)
         argv = ["/usr/bin/setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", python, "-I", "-S"]
-        argv += [str(place / "ahp/box/start.py"), str(repo.root), "s", "1", "{}", "/bin/sh"]
+        argv += [str(place / "ahp/box/start.py"), "", str(repo.root), "s", "1", "{}", "/bin/sh"]
         text = "id -u; echo b > b.txt; (: > /etc/x); (echo x > .git/HEAD); grep CapEff /proc/self/status"
         env = {"PATH": "/usr/bin:/bin", "HOME": str(place / "home")}
         done = subprocess.run([*argv, text], cwd=repo.root, env=env, capture_output=True, text=True, check=False)

@@ -1,0 +1,445 @@
+"""The session's own copy of the git directory, and what of it enters the repository (docs/box.md).
+
+In a box `.git` is a copy: refs, HEAD, index and state, with the repository's objects to be read. There anything may
+move. No git outside ever opens the copy: a reader in a box, which sees it and the objects and nothing else, gives out
+refs, HEAD, the index as a list, and a pack. What comes out is somebody's text: the pack is hashed again as
+`receive-pack` does it, each new commit is judged, and refs move by compare-and-swap, or are held.
+"""
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from ahp.box import engine
+from ahp.box.table import SESSIONS
+from ahp.system import digest, environ, files
+from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+
+if TYPE_CHECKING:
+    from ahp.box.judging import Judge
+
+OBJECTS = "/run/ahp-objects"
+_APART = ("objects", "ahp", "hooks", "modules", "worktrees", "lfs")  # of `.git`, not in the copy
+_MOVED = ("refs/heads/", "refs/tags/", "refs/notes/")
+_OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_ENTRY = re.compile(rb"(100644|100755|120000) ([0-9a-f]{40,64}) ([0-3])\t([^\0]+)")
+_TIMEOUT = 120.0
+_WHO = {"GIT_COMMITTER_NAME": "ahp box", "GIT_COMMITTER_EMAIL": "box@ahp.invalid"}
+_NOTHING: dict[str, str] = {}
+_BUSY = 2.0  # s that somebody's lock on the index is waited for
+_READ = """\
+git for-each-ref --format='%(objectname) %(refname)' || exit 9
+printf '%s\\n' "$MARK"
+git symbolic-ref -q HEAD || git rev-parse -q --verify HEAD || exit 9
+printf '%s\\n' "$MARK"
+git ls-files -s -z || exit 9
+"""
+_PACK = "git pack-objects --revs --stdout -q --delta-base-offset < /run/ahp-wanted > /run/ahp-pack/pack"
+_UPDATE = """\
+git update-ref --no-deref --stdin < /run/ahp-wanted || exit 9
+case $HEAD_TO in '') ;; refs/*) git symbolic-ref HEAD "$HEAD_TO" ;; *) git update-ref --no-deref HEAD "$HEAD_TO" ;; esac
+[ -z "$WITH_INDEX" ] || cp /run/ahp-index "$GIT_DIR/index"
+"""
+
+
+class State(NamedTuple):
+    """What a git directory has: refs and HEAD (the ref that it names, or an id)."""
+
+    refs: dict[str, str]
+    head: str
+
+
+class Copy:
+    """The copy of one session in its folder."""
+
+    def __init__(self, folder: str, repo: Repository) -> None:
+        self.folder, self.place = folder, f"{folder}/git"
+        self.git_dir, self.repo = repo.git_dir, repo
+        self.noted: dict[str, Any] = {}
+
+    @staticmethod
+    def fits(repo: Repository) -> bool:
+        """Whether the repository is one that can be copied: its own `.git`, refs as files, all objects in it."""
+        git = f"{repo.root}/.git"
+        is_plain = os.path.isdir(git) and not os.path.islink(git) and os.path.realpath(repo.git_dir) == git
+        apart = ("reftable", "commondir", "objects/info/alternates", "shallow")
+        return is_plain and not any(os.path.lexists(f"{git}/{name}") for name in apart)
+
+    def refresh(self) -> None:
+        """Makes the copy, or brings it up to what others moved since."""
+        with self._lock():
+            real = self._real()
+            index = self._index_digest()
+            if not os.path.exists(f"{self.folder}/synced"):
+                self._make()
+                self.noted = {"real": real, "copy": real, "index": index, "held": {}}
+            else:
+                self.noted = json.loads(files.read(f"{self.folder}/synced") or b"{}")
+                self._bring(real, index)
+            self._note()
+
+    def sync(self, judge: "Judge") -> list[str]:
+        """Takes in what the call did; the sentences on what was held, [] where all of it moved."""
+        with self._lock():
+            self.noted = json.loads(files.read(f"{self.folder}/synced") or b"{}")
+            try:
+                copy, entries = self._read()
+            except AhpError:
+                os.unlink(f"{self.folder}/synced")  # so it is made anew before the next call
+                raise
+            told = _Sync(self, copy, entries).run(judge)
+            self.noted["copy"] = copy
+            self._note()
+            return told
+
+    def _make(self) -> None:
+        new = f"{self.place}.new"
+        for former in (new, self.place):
+            if os.path.isdir(former):
+                engine.remove(former)
+        os.makedirs(f"{new}/objects/info")
+        for one in os.scandir(self.git_dir):
+            if one.name in (*_APART, SESSIONS) or one.name.endswith(".lock"):
+                continue
+            if one.is_dir(follow_symlinks=False):
+                shutil.copytree(one.path, f"{new}/{one.name}", symlinks=True)
+            elif one.is_file(follow_symlinks=False):
+                shutil.copy2(one.path, f"{new}/{one.name}")
+        for name in _APART[1:]:
+            os.makedirs(f"{new}/{name}", exist_ok=True)
+        with open(f"{new}/objects/info/alternates", "w", encoding="ascii") as file:
+            file.write(OBJECTS + "\n")
+        os.rename(new, self.place)
+
+    def _bring(self, real: State, index: str) -> None:
+        """Has the copy follow what moved outside; where both moved, it gets the outer one as `refs/outside/NAME`."""
+        known, mine = State(*self.noted["real"]), State(*self.noted["copy"])
+        lines = []
+        for name in {*known.refs, *real.refs}:
+            there = real.refs.get(name, "")
+            if there == known.refs.get(name, ""):
+                continue
+            moved_too = mine.refs.get(name, "") != known.refs.get(name, "")
+            target = f"refs/outside/{name.removeprefix('refs/')}" if moved_too else name
+            lines.append(f"update {target}\0{there}\0\0" if there else f"delete {target}\0\0")
+            mine.refs[name] = mine.refs.get(name, "") if moved_too else there
+        head = real.head if real.head != known.head and mine.head == known.head else ""
+        with_index = index != self.noted["index"] and not self.noted["held"]
+        if lines or head or with_index:
+            more = {"HEAD_TO": head, "WITH_INDEX": "1" if with_index else ""}
+            wanted = "".join(lines).encode("utf-8", "surrogateescape")
+            self.in_a_box(_UPDATE.replace("--stdin", "--stdin -z"), wanted, more, writable=True, index=with_index)
+        refs = {name: oid for name, oid in mine.refs.items() if oid}
+        self.noted |= {"real": real, "copy": State(refs, head or mine.head)}
+        self.noted["index"] = index if with_index else self.noted["index"]
+
+    def _read(self) -> tuple[State, list[bytes]]:
+        """Refs, HEAD and index of the copy, as the reader gives them out; lines that are none are left out."""
+        mark = os.urandom(16).hex()
+        parts = self.in_a_box(_READ, b"", {"MARK": mark}).split(mark.encode() + b"\n")
+        if len(parts) != 3:
+            raise AhpError("the reader of the box's copy gave no answer")
+        refs = {}
+        for line in parts[0].decode("utf-8", "surrogateescape").splitlines():
+            oid, _, name = line.partition(" ")
+            if _OID.fullmatch(oid) and name.startswith("refs/"):
+                refs[name] = oid
+        head = parts[1].decode("utf-8", "surrogateescape").strip()
+        if not (head.startswith("refs/heads/") or _OID.fullmatch(head)):
+            raise AhpError("HEAD of the box's copy names no branch and no commit")
+        return State(refs, head), [one for one in parts[2].split(b"\0") if one]
+
+    def in_a_box(
+        self, script: str, wanted: bytes, more: Mapping[str, str], writable: bool = False, index: bool = False
+    ) -> bytes:
+        """What a text of `sh` prints in a box that sees the copy, the objects and the system's programs alone."""
+        out = f"{self.folder}/out"
+        os.makedirs(out, exist_ok=True)
+        with open(f"{self.folder}/wanted", "wb") as file:
+            file.write(wanted)
+        argv = engine.bare()
+        argv += ["--bind" if writable else "--ro-bind", self.place, "/run/ahp-copy"]
+        argv += [
+            "--ro-bind",
+            f"{self.git_dir}/objects",
+            OBJECTS,
+            "--ro-bind",
+            f"{self.folder}/wanted",
+            "/run/ahp-wanted",
+        ]
+        argv += ["--bind", out, "/run/ahp-pack"]
+        argv += ["--ro-bind", f"{self.git_dir}/index", "/run/ahp-index"] if index else []
+        env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "GIT_DIR": "/run/ahp-copy", "LC_ALL": "C", **more}
+        done = subprocess.run(
+            [*argv, "--chdir", "/run", "--", "/bin/sh", "-c", script],
+            capture_output=True, env=env, stdin=subprocess.DEVNULL, timeout=_TIMEOUT, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            words = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise AhpError(f"git cannot read the box's copy: {words[-1] if words else done.returncode}")
+        return done.stdout
+
+    def pack(self, wanted: list[str]) -> str:
+        """A pack with what `wanted` (lines of `pack-objects --revs`) names, made by the reader; its path."""
+        self.in_a_box(_PACK, "".join(f"{one}\n" for one in wanted).encode(), {})
+        return f"{self.folder}/out/pack"
+
+    def git(
+        self, *args: str, stdin: bytes | IO[bytes] = b"", ok: tuple[int, ...] = (0,), more: Mapping[str, str] = _NOTHING
+    ) -> bytes:
+        """git on the real repository: no hooks, an environment from a list, in no folder of anybody's."""
+        env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C", "GIT_DIR": self.git_dir, **more}
+        argv = [self.repo.git, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", *args]
+        given: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
+        done = subprocess.run(argv, **given, capture_output=True, env=env, cwd="/", check=False)
+        if done.returncode not in ok:
+            words = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise AhpError(f"git {args[0]} failed: {words[-1] if words else done.returncode}")
+        out: bytes = done.stdout
+        return out
+
+    def _real(self) -> State:
+        lines = self.git("for-each-ref", "--format=%(objectname) %(refname)").decode("utf-8", "surrogateescape")
+        refs = {name: oid for oid, _, name in (line.partition(" ") for line in lines.splitlines())}
+        head = self.git("symbolic-ref", "-q", "HEAD", ok=(0, 1)) or self.git("rev-parse", "HEAD")
+        return State(refs, head.decode("utf-8", "surrogateescape").strip())
+
+    def _index_digest(self) -> str:
+        return digest.sha256(files.read(f"{self.git_dir}/index") or b"")
+
+    def _note(self) -> None:
+        files.replace(f"{self.folder}/synced", json.dumps(self.noted).encode())
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """One launcher at a time, of all sessions of the repository."""
+        with open(f"{os.path.dirname(self.folder)}/sync.lock", "ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+
+class _Sync:
+    """One taking in: `copy` is what the copy has now, `entries` its index."""
+
+    def __init__(self, copy: Copy, state: State, entries: list[bytes]) -> None:
+        self.copy, self.state, self.entries = copy, state, entries
+        self.known = State(*copy.noted["real"])
+        self.real = copy._real()
+        self.held: dict[str, str] = copy.noted["held"]
+        self.told: list[str] = []
+
+    def run(self, judge: "Judge") -> list[str]:
+        moved = self._moved()
+        lists_differ = self._index_differs()
+        if not moved and not lists_differ and self.state.head == self.known.head:
+            return self.told
+        incoming = f"{self.copy.folder}/incoming"
+        shutil.rmtree(incoming, ignore_errors=True)
+        os.makedirs(f"{incoming}/pack")
+        try:
+            self._take_in(incoming, moved, lists_differ)
+            accepted = self._judged(incoming, moved, judge)
+            self._move(incoming, accepted, lists_differ)
+        finally:
+            shutil.rmtree(incoming, ignore_errors=True)
+        return self.told
+
+    def _moved(self) -> dict[str, tuple[str, str]]:
+        """Ref → (old id, new id), "" for none, of what the session moved and nobody else. A detached HEAD is one."""
+        mine, known, real = self.state.refs, self.known.refs, self.real.refs
+        found = {}
+        for name in sorted({*mine, *known}):
+            new, old = mine.get(name, ""), known.get(name, "")
+            if new == old or not name.startswith(_MOVED):
+                self.held.pop(name, None)
+                continue
+            if self.held.get(name) == new:
+                continue
+            if real.get(name, "") != old:
+                self._hold(
+                    name, new, f"{name} was moved outside, too: look at refs/outside/{name[5:]} and rebase onto it"
+                )
+                continue
+            found[name] = (old, new)
+        if (
+            _OID.fullmatch(self.state.head)
+            and self.state.head != self.known.head
+            and self.held.get("HEAD") != self.state.head
+        ):
+            found["HEAD"] = (self.known.head if _OID.fullmatch(self.known.head) else "", self.state.head)
+        return found
+
+    def _hold(self, name: str, oid: str, why: str) -> None:
+        self.held[name] = oid
+        self.told.append(why)
+
+    def _index_differs(self) -> bool:
+        listed = self.copy.git("ls-files", "-s", "-z").split(b"\0")
+        return [one for one in listed if one] != self.entries
+
+    def _take_in(self, incoming: str, moved: dict[str, tuple[str, str]], lists_differ: bool) -> None:
+        """A pack of what the repository lacks, into a folder of its own: each object is hashed and checked again."""
+        tips = {new for _, new in moved.values() if new}
+        blobs = {one[2].decode() for one in map(_ENTRY.fullmatch, self.entries) if one} if lists_differ else set()
+        asked = "".join(f"{oid}\n" for oid in sorted({*tips, *blobs})).encode()
+        known = self.copy.git("cat-file", "--batch-check=%(objectname)", stdin=asked).decode().split("\n")
+        missing = [line.split()[0] for line in known if line.endswith(" missing")]
+        if not missing:
+            return
+        wanted = [*missing, *[f"^{oid}" for oid in dict.fromkeys(self.real.refs.values())]]
+        path = self.copy.pack(wanted)
+        argv = ["index-pack", "--strict", "--stdin", "--fix-thin"]
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)  # the reader made it, and may be anybody's
+        with os.fdopen(file, "rb") as pack:
+            self.copy.git(*argv, stdin=pack, more=self._objects(incoming))
+        listed = "".join(f"{oid}\n" for oid in tips).encode()
+        self.copy.git(
+            "rev-list", "--objects", "--quiet", "--stdin", "--not", "--all", stdin=listed, more=self._objects(incoming)
+        )
+
+    def _objects(self, incoming: str) -> dict[str, str]:
+        return {"GIT_OBJECT_DIRECTORY": incoming, "GIT_ALTERNATE_OBJECT_DIRECTORIES": f"{self.copy.git_dir}/objects"}
+
+    def _judged(self, incoming: str, moved: dict[str, tuple[str, str]], judge: "Judge") -> dict[str, tuple[str, str]]:
+        repo = self.copy.repo
+        env = {
+            **environ.scrubbed(repo.env),
+            "GIT_DIR": repo.git_dir,
+            "GIT_WORK_TREE": repo.root,
+            **self._objects(incoming),
+        }
+        view = Repository(repo.root, repo.git_dir, repo.common_dir, env, repo.git)
+        accepted = {}
+        for name, (old, new) in moved.items():
+            is_kept = name == self.real.head or judge.is_default(view, name)
+            why = "it is not deleted from a box" if is_kept and not new else ""
+            if new:
+                why = self._refusal(view, incoming, name, old, new, judge)
+            if why:
+                self._hold(name, new, f"{why}\n{name} stays where it was; amend the commit, then it is looked at again")
+            else:
+                accepted[name] = (old, new)
+                self.held.pop(name, None)
+        return accepted
+
+    def _refusal(self, repo: Repository, incoming: str, name: str, old: str, new: str, judge: "Judge") -> str:
+        """Why a ref is not moved, "" where it is. What comes to the default branch is new there, wherever it was."""
+        where = self._objects(incoming)
+        tip = (
+            self.copy.git("rev-parse", "-q", "--verify", f"{new}^{{commit}}", ok=(0, 1, 128), more=where)
+            .decode()
+            .strip()
+        )
+        if not tip:
+            return "it names no commit, and only commits are judged"
+        branch = self.state.head if name == "HEAD" else name
+        known = dict.fromkeys(filter(None, [old]))
+        for ref, oid in self.real.refs.items():
+            if ref.startswith("refs/remotes/") or not judge.is_default(repo, branch):
+                known[oid] = None
+        asked = "".join([f"{tip}\n", *[f"^{oid}\n" for oid in known]]).encode()
+        listed = self.copy.git("rev-list", "--stdin", stdin=asked, more=where).decode().split()
+        return judge.refusal(repo, branch, listed) if listed else ""
+
+    def _move(self, incoming: str, accepted: dict[str, tuple[str, str]], lists_differ: bool) -> None:
+        head = self.state.head
+        head_is_held = head in self.held or "HEAD" in self.held
+        takes_index = lists_differ and not head_is_held and self._takes_index()
+        if not accepted and not takes_index and head == self.real.head:
+            return
+        self._join(incoming, [new for _, new in accepted.values() if new], takes_index)
+        zero = "0" * len(next(iter(self.real.refs.values()), "0" * 40))
+        for name, (old, new) in accepted.items():
+            if name == "HEAD":
+                continue
+            lines = f"update {name}\0{new}\0{old or zero}\0" if new else f"delete {name}\0{old}\0"
+            message = ("-m", f"commit (box): {self._subject(new)}") if new else ("-m", "box: deleted")
+            try:
+                data = lines.encode("utf-8", "surrogateescape")
+                self.copy.git(
+                    "update-ref", "--no-deref", "--create-reflog", *message, "--stdin", "-z", stdin=data, more=_WHO
+                )
+            except AhpError as error:
+                self._hold(name, new, f"{name} was not moved: {error}")
+        self._move_head()
+        if takes_index and head not in self.held:
+            self._write_index()
+        self.copy.noted["real"] = self.copy._real()
+
+    def _join(self, incoming: str, tips: list[str], with_index: bool) -> None:
+        """Has the objects of what moves join the repository; of a pack with more in it, they alone."""
+        if not os.listdir(f"{incoming}/pack"):
+            return
+        names = sorted(
+            os.listdir(f"{incoming}/pack"), key=lambda name: name.endswith(".idx")
+        )  # git looks for the index
+        if self.told:
+            blobs = [one[2].decode() for one in map(_ENTRY.fullmatch, self.entries) if one] if with_index else []
+            wanted = "".join(f"{one}\n" for one in [*tips, *blobs, *(f"^{oid}" for oid in self.real.refs.values())])
+            if not tips and not blobs:
+                return
+            base = f"{self.copy.git_dir}/objects/pack/pack"
+            self.copy.git("pack-objects", "--revs", "-q", base, stdin=wanted.encode(), more=self._objects(incoming))
+            return
+        os.makedirs(f"{self.copy.git_dir}/objects/pack", exist_ok=True)
+        for name in names:
+            shutil.move(f"{incoming}/pack/{name}", f"{self.copy.git_dir}/objects/pack/{name}")
+
+    def _subject(self, oid: str) -> str:
+        return (
+            self.copy.git("log", "-1", "--format=%s", oid, "--", ok=(0, 128)).decode("utf-8", "replace").strip()[:200]
+        )
+
+    def _move_head(self) -> None:
+        head, before = self.state.head, self.known.head
+        if head == before or self.real.head != before or head in self.held or "HEAD" in self.held:
+            return
+        if head.startswith("refs/"):
+            self.copy.git("check-ref-format", head)
+            self.copy.git("symbolic-ref", "-m", "box: switched", "HEAD", head, more=_WHO)
+        else:
+            self.copy.git("update-ref", "--no-deref", "-m", "commit (box): detached", "HEAD", head, more=_WHO)
+
+    def _takes_index(self) -> bool:
+        if self.copy._index_digest() == self.copy.noted["index"]:
+            return True
+        self.told.append("the index was changed outside meanwhile, so what was staged in the box is not taken over")
+        return False
+
+    def _write_index(self) -> None:
+        """Writes the index anew from the list: no flags, no extensions, none of git's paths."""
+        links = {one for one in self.copy.git("ls-files", "-s", "-z").split(b"\0") if one.startswith(b"160000 ")}
+        lines = [one for one in self.entries if _ENTRY.fullmatch(one) or one in links]
+        lock, until = f"{self.copy.git_dir}/index.lock", time.monotonic() + _BUSY
+        while True:
+            try:
+                os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+                break
+            except FileExistsError:
+                if time.monotonic() > until:
+                    self.told.append("the index is locked by another git, so what was staged in the box waits")
+                    return
+                time.sleep(0.05)
+        new = f"{self.copy.folder}/index.new"
+        try:
+            if os.path.lexists(new):
+                os.unlink(new)
+            self.copy.git(
+                "update-index", "-z", "--index-info", stdin=b"\0".join([*lines, b""]), more={"GIT_INDEX_FILE": new}
+            )
+            if not os.path.exists(new):
+                self.copy.git("read-tree", "--empty", more={"GIT_INDEX_FILE": new})
+            shutil.copyfile(new, lock)
+            os.rename(lock, f"{self.copy.git_dir}/index")
+        except BaseException:
+            os.unlink(lock)
+            raise
+        self.copy.noted["index"] = self.copy._index_digest()
