@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -90,15 +91,36 @@ class Copy:
         """Takes in what the call did; the sentences on what was held, [] where all of it moved."""
         with self._lock():
             self.noted = json.loads(files.read(f"{self.folder}/synced") or b"{}")
+            signature = self._signature()
+            if signature == self.noted.get("signature"):
+                return []
             try:
                 copy, entries = self._read()
             except AhpError:
                 os.unlink(f"{self.folder}/synced")  # so it is made anew before the next call
                 raise
             told = _Sync(self, copy, entries).run(judge)
-            self.noted["copy"] = copy
+            self.noted |= {"copy": copy, "signature": "" if told else signature}
             self._note()
             return told
+
+    def _signature(self) -> str:
+        """What tells whether anything moved in the copy: its refs, HEAD and index as the file system has them.
+
+        Nobody can set back the time at which a file's own entry was changed (ctime).
+        """
+        seen: list[tuple[str, int, int, int]] = []
+        waiting = [f"{self.place}/{name}" for name in ("HEAD", "index", "packed-refs", "refs")]
+        while waiting:
+            path = waiting.pop()
+            try:
+                status = os.lstat(path)
+                seen.append((path, status.st_ino, status.st_size, status.st_ctime_ns))
+                if stat.S_ISDIR(status.st_mode):
+                    waiting += sorted(f"{path}/{name}" for name in os.listdir(path))
+            except OSError as error:
+                seen.append((path, error.errno or 0, 0, 0))
+        return digest.sha256(repr(seen).encode("utf-8", "surrogateescape"))
 
     def _make(self) -> None:
         new = f"{self.place}.new"

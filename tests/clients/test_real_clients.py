@@ -126,6 +126,21 @@ def test_a_control_runs_the_other_call(client: str, project: Repo, run: Run) -> 
     assert there(project, "allowed.txt") and not there(project, "forbidden.txt"), done.printed
 
 
+@pytest.mark.box
+def test_a_boxed_call_runs_in_the_box_and_the_client_follows_its_folder(client: str, project: Repo, run: Run) -> None:
+    if client != "claude":
+        pytest.skip("only Claude Code was tried so far")
+    rule = "  boxed: {at: pre-tool-use, control: \"contains(tool.command, 'boxed')\", action: {type: sandbox}}\n"
+    project.commit("box", **{".ahp/hooks.yaml": POLICY + rule})
+    project.git("checkout", "-q", "-b", "topic")
+    commit = "git -c user.name=a -c user.email=a commit -q --allow-empty -m inside"
+    text = f"mkdir boxed && cd boxed && echo x > /tmp/ahp-boxed-elsewhere; ls /tmp; {commit}"
+    done = run(shell(client, text), shell(client, "pwd > here.txt"))
+    assert "ahp-boxed-elsewhere" in done.told and not Path("/tmp/ahp-boxed-elsewhere").exists(), done.printed
+    assert (project.root / "boxed/here.txt").exists(), done.told
+    assert project.git("log", "-1", "--format=%s", "topic").strip() == "inside"
+
+
 def test_what_a_prompt_and_an_aid_say_reaches_the_model(client: str, project: Repo, run: Run) -> None:
     done = run(shell(client, "touch careful.txt"))
     assert there(project, "careful.txt"), done.printed
