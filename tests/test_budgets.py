@@ -22,11 +22,24 @@ rules:
   secret: {at: pre-commit, each: l in diff.added, block: "l.path == 'a.txt' and 'SECRET' in l.text"}
   leave: {at: pre-tool-use, block: "tool.name == 'shell' and 'leave' in tool.command"}
 """
-# Lines of ahp/*.py by room. The whole is to come down to 72,000: who adds to one takes as many away, there or elsewhere.
+# Lines of ahp/*.py by room. The whole has to come down to 72,000: who adds to one room takes as many from another.
 LINES = {
-    **{"runner": 13_250, "hosts": 8_960, "policy": 7_430, "insight": 7_190, "agents": 6_840, "system": 6_760},
-    **{"conditions": 4_830, "facts": 4_430, "journal": 4_210, "gate": 3_640, "cli": 2_740, "box": 1_890},
-    **{"tickets": 1_450, "protocol": 620, "shell": 360, "": 30},
+    "runner": 13_250,
+    "hosts": 8_960,
+    "policy": 7_430,
+    "insight": 7_190,
+    "agents": 6_840,
+    "system": 6_760,
+    "conditions": 4_830,
+    "facts": 4_430,
+    "journal": 4_210,
+    "gate": 3_640,
+    "cli": 2_740,
+    "box": 1_890,
+    "tickets": 1_450,
+    "protocol": 620,
+    "shell": 360,
+    "": 30,
 }
 # Files of ahp entered by each event.
 QUIET_COMMIT, REFUSED_COMMIT, QUIET_CALL, CI, RUN, RUNNER_STEP = 40, 60, 60, 110, 130, 68

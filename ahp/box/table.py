@@ -329,7 +329,7 @@ def _own_programs(place: _Places) -> None:
         if over.kind == "rw":
             raise CannotBox(
                 f"ahp lies in {one}, which a call in the box may write, so the box could be changed from inside; "
-                "mend: install ahp elsewhere, with `pipx install ahp-engine` or `uv tool install ahp-engine`"
+                "mend: install ahp outside the project, as pipx and `uv tool` do"
             )
         if over.kind != "ro":
             place.add(one, "ro")
