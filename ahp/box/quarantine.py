@@ -218,10 +218,11 @@ class Copy:
         self, *args: str, stdin: bytes | IO[bytes] = b"", ok: tuple[int, ...] = (0,), more: Mapping[str, str] = _NOTHING
     ) -> bytes:
         """git on the real repository: no hooks, an environment from a list, in no folder of anybody's."""
-        env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C", "GIT_DIR": self.git_dir, **more}
-        argv = [self.repo.git, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", *args]
+        env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C"}
+        env |= {"GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.git_dir, **more}
+        argv, _ = self.repo.command(*args, objects=True)
         given: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
-        done = subprocess.run(argv, **given, capture_output=True, env=env, cwd="/", check=False)
+        done = subprocess.run(argv, **given, capture_output=True, env=env, check=False)
         if done.returncode not in ok:
             words = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise AhpError(f"git {args[0]} failed: {words[-1] if words else done.returncode}")

@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from ahp.box import engine, init, table
 from ahp.box.quarantine import Copy
@@ -133,9 +134,9 @@ class _Launcher:
             for number, handler in former.items():
                 signal.signal(number, handler)
 
-    def _listen_for_signals(self) -> "dict[int, signal._HANDLER]":
+    def _listen_for_signals(self) -> "dict[int, Any]":
         """What the terminal sends reaches the command by itself where it is in our group."""
-        former: dict[int, signal._HANDLER] = {}
+        former: dict[int, Any] = {}
         for number in (*_FORWARDED, *_TYPED):
             ignored = self.terminal and number in _TYPED
             former[number] = signal.signal(number, signal.SIG_IGN if ignored else self._forward)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import signal
 import stat
 import subprocess
@@ -108,6 +109,9 @@ def test_another_table_is_another_box(boxed: Boxed) -> None:
     assert boxed(f"cat a.txt; {ARGUMENTS} | grep -c '[s]leep 1000'", "s").stdout == "a\n0\n"
 
 
+STOP = b"\x1a"
+
+
 def test_a_terminal_has_job_control_and_takes_no_typing(boxed: Boxed) -> None:
     ahp = [sys.executable, "-c", "from ahp.cli.main import main; main()", "box", "--", "bash", "--norc", "-i"]
     pid, terminal = pty.fork()
@@ -122,11 +126,14 @@ def test_a_terminal_has_job_control_and_takes_no_typing(boxed: Boxed) -> None:
         seen = len(said)
         os.write(terminal, typed)
         while expected not in said[seen:]:
-            said += os.read(terminal, 1 << 16)
+            if select.select([terminal], [], [], 2)[0]:
+                said += os.read(terminal, 1 << 16)
+            elif typed == STOP:  # between two commands nothing is there to be stopped
+                os.write(terminal, typed)
         return said[seen:]
 
     after(b"echo be'gin'; sleep 1000\n", b"begin")
-    after(b"\x1a", b"Stopped")
+    after(STOP, b"Stopped")
     after(b"kill %1; echo kil'led'\n", b"killed")
     typing = b"python3 -c 'import fcntl; fcntl.ioctl(0, 0x5412, b\"x\")'; echo do'ne'\n"
     assert b"PermissionError" in after(typing, b"done")
