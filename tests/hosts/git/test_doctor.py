@@ -19,6 +19,7 @@ from ahp.hosts.git.clone_policies import ClonePolicies
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.probe import probe
 from ahp.journal.append import Journal
+from ahp.journal.state import State
 from ahp.system.errors import AhpError
 from tests.hosts.git.gated import Gated, shims
 from tests.hosts.git.test_hook_managers import CHAINS, LEFTHOOK
@@ -374,12 +375,11 @@ def test_a_state_that_was_forged_and_a_clock_that_ran_ahead_are_told_and_mended(
         assert gated.say("commit", "-m", "x").code == 1
     with contextlib.closing(sqlite3.connect(gated.folder / "state.db")) as db, db:
         db.execute("UPDATE episodes SET data = json_set(data, '$.count', 7)")
-    check = examine(gated)["state"]
-    assert (check.status, check.mend) == ("wrong", "ahp doctor --fix")
-    assert "the state says 7 attempts, the log 0 attempts" in check.detail
-    assert doctor.fix(gated.repository(), "", [check]) == ["the state is made anew from the log"]
-    assert examine(gated)["state"].status == "ok"
+    assert examine(gated)["state"].status == "ok"  # a row that ahp did not write has it made anew
     journal = Journal(str(gated.folder))
+    with State.open(journal) as state:
+        episodes = [state.episode(key) for key in state.store.open_keys()]
+        assert [episode.count for episode in episodes if episode] == [0]
     journal.append([{"kind": "verdict", "timestamp": "2099-10-10T00:00:00.000Z"}])
     check = examine(gated)["clock"]
     assert "days ahead of the clock" in check.detail
