@@ -34,9 +34,9 @@ def told(event: "Event") -> str:
         return ""
     posix.unlink(path)
     before, now = jsontext.decode(data.decode("utf-8", "surrogateescape")), _refs(event)
-    moved = (
-        [name for name in {**before, **now} if before.get(name) != now.get(name)] if isinstance(before, dict) else []
-    )
+    if not isinstance(before, dict):
+        return ""
+    moved = [name for name in {**before, **now} if before.get(name) != now.get(name)]
     if not moved:
         return ""
     from ahp.system import tracking
@@ -91,9 +91,9 @@ def _read(folder: str, prefix: str) -> dict[str, str]:
             name = f"{place}/{entry.name}"
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(name)
-            elif (oid := (files.read(f"{folder}/{name}", _LIMIT) or b"").decode("ascii", "replace").strip())[
-                :5
-            ] != "ref: ":
+                continue
+            oid = (files.read(f"{folder}/{name}", _LIMIT) or b"").decode("ascii", "replace").strip()
+            if not oid.startswith("ref: "):
                 found[name] = oid
     return found
 

@@ -189,21 +189,12 @@ class Copy:
             file.write(wanted)
         argv = engine.bare()
         argv += ["--bind" if writable else "--ro-bind", self.place, "/run/ahp-copy"]
-        argv += [
-            "--ro-bind",
-            f"{self.git_dir}/objects",
-            OBJECTS,
-            "--ro-bind",
-            f"{self.folder}/wanted",
-            "/run/ahp-wanted",
-        ]
+        argv += ["--ro-bind", f"{self.git_dir}/objects", OBJECTS]
+        argv += ["--ro-bind", f"{self.folder}/wanted", "/run/ahp-wanted"]
         argv += ["--bind", out, "/run/ahp-pack"]
         argv += ["--ro-bind", f"{self.git_dir}/index", "/run/ahp-index"] if index else []
         env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "GIT_DIR": "/run/ahp-copy", "LC_ALL": "C", **more}
-        done = subprocess.run(
-            [*argv, "--chdir", "/run", "--", "/bin/sh", "-c", script],
-            capture_output=True, env=env, stdin=subprocess.DEVNULL, timeout=_TIMEOUT, check=False,
-        )  # fmt: skip
+        done = _ended([*argv, "--chdir", "/run", "--", "/bin/sh", "-c", script], env, {"stdin": subprocess.DEVNULL})
         if done.returncode:
             words = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise AhpError(f"git cannot read the box's copy: {words[-1] if words else done.returncode}")
@@ -222,7 +213,7 @@ class Copy:
         env |= {"GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.git_dir, **more}
         argv, _ = self.repo.command(*args, objects=True)
         given: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
-        done = subprocess.run(argv, **given, capture_output=True, env=env, check=False)
+        done = _ended(argv, env, given)
         if done.returncode not in ok:
             words = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise AhpError(f"git {args[0]} failed: {words[-1] if words else done.returncode}")
@@ -247,6 +238,14 @@ class Copy:
         with open(f"{os.path.dirname(self.folder)}/sync.lock", "ab") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def _ended(argv: list[str], env: dict[str, str], given: dict[str, Any]) -> "subprocess.CompletedProcess[bytes]":
+    """A command that ran to its end. Raises AhpError where it takes too long: what the session wrote decides that."""
+    try:
+        return subprocess.run(argv, **given, capture_output=True, env=env, timeout=_TIMEOUT, check=False)
+    except subprocess.TimeoutExpired:
+        raise AhpError(f"{os.path.basename(argv[0])} took more than {_TIMEOUT:.0f} s") from None
 
 
 class _Sync:
