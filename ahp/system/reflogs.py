@@ -33,7 +33,11 @@ def made_from(repo: Repository, head: str) -> list[str] | None:
     entries = list(_entries(repo, [f"{repo.git_dir}/logs/HEAD"]))
     if not any(before for before, _, _ in entries):
         return None
-    return [commit for before, commit, message in entries if before.strip("0") == head and _making(message)]
+    # git writes zeros for no commit; those at the ends of an id are part of it.
+    was = [before if before.strip("0") else "" for before, _, _ in entries]
+    return [
+        commit for before, (_, commit, message) in zip(was, entries, strict=True) if before == head and _making(message)
+    ]
 
 
 def _making(message: str) -> str:

@@ -62,7 +62,9 @@ def tree() -> Callable[[Path], list[str]]:
     """What lies in a folder, but for git's directory."""
 
     def listed(folder: Path) -> list[str]:
-        found = (path.relative_to(folder) for path in folder.rglob("*"))
-        return sorted(str(path) for path in found if path.parts[0] != ".git")
+        # Not `rglob`: a box that ends meanwhile takes its covers away, and os.walk passes over them.
+        named = (os.path.join(at, name) for at, folders, files in os.walk(folder) for name in [*folders, *files])
+        found = (os.path.relpath(path, folder) for path in named)
+        return sorted(path for path in found if path.split(os.sep)[0] != ".git")
 
     return listed

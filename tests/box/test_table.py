@@ -26,7 +26,7 @@ def test_settings_are_copied_without_keys() -> None:
 
 def test_ahp_in_something_writable_is_no_box(repo: Repo, home: Path) -> None:
     package = os.path.dirname(os.path.dirname(table.__file__))
-    with pytest.raises(table.CannotBox, match="pipx install"):
+    with pytest.raises(table.CannotBox, match="outside the project, as pipx"):
         table.plan(str(repo.root), None, {"writable": [os.path.dirname(package)]}, dict(os.environ), [])
 
 

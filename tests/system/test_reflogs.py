@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,16 @@ def test_a_branch_that_moved_is_told_from_one_that_did_not(
     repo.git("reset", "-q", "--hard", first)
     assert reflogs.mark(here, "main") not in ("", before)
     assert reflogs.mark(here, "none") == ""
+
+
+def test_the_zeros_at_the_ends_of_an_id_are_part_of_it(repo: Repo) -> None:
+    """git writes zeros for no commit, so an entry's first id is looked at for them."""
+    log, made = repo.root / ".git" / "logs" / "HEAD", "b" * 40
+    who = "A <a@example.org> 1700000000 +0000"
+    ids = ["0" * 40, "00" + "a" * 36 + "00", made]
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("".join(f"{old} {new} {who}\tcommit: x\n" for old, new in itertools.pairwise(ids)))
+    here = git.discover(str(repo.root), {})
+    assert reflogs.made_from(here, ids[1]) == [made]
+    assert reflogs.made_from(here, "") == [ids[1]]
+    assert reflogs.made_from(here, "a" * 36) == []
