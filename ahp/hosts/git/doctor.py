@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Iterator
 
 from ahp.conditions.regexes import regex
-from ahp.hosts.git import bundle, hook_managers, husky, installation, lfs, policy_checks
+from ahp.hosts.git import bundle, hook_managers, husky, installation, lfs, policy_checks, second_channel
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.check import FIX, Check
 from ahp.hosts.git.clone_policies import ClonePolicies
@@ -48,6 +48,7 @@ def examine(repo: Repository, user_policy: str) -> list[Check]:
     return [
         policy,
         *_hooks(repo),
+        *_second(repo),
         _tried("interpreter", lambda: _interpreter(repo, user_policy)),
         _tried("libraries", _libraries),
         _tried("log", lambda: _log(repo)),
@@ -126,6 +127,22 @@ def _hook(repo: Repository, hook: str, scratch: Probe) -> Check:
     if not how and not through:
         return Check(hook, "ok", "reached by commits whose message a rule reads")
     return Check(hook, "ok", "reached" + (f" through {through}" if through else ""))
+
+
+def _second(repo: Repository) -> Iterator[Check]:
+    """Whether git's configuration leads to ahp, too; nothing where this git does not read it so."""
+    version = re.search(r"(\d+)\.(\d+)", repo.line("version"))
+    if (
+        version is None
+        or tuple(map(int, version.groups())) < second_channel.SINCE
+        or husky.is_active(installing.asked_folder(repo))
+    ):
+        return
+    if second_channel.is_there(repo):
+        yield Check("configuration", "ok", "git starts ahp by it where its hooks are taken from elsewhere")
+    else:
+        why = "git would start ahp by `hook.ahp-…`, and these settings or what they name are gone"
+        yield Check("configuration", "wrong", why, INSTALL, ours=True)
 
 
 def _interpreter(repo: Repository, user_policy: str) -> Check:

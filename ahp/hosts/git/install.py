@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ahp.facts import default_branch
-from ahp.hosts.git import bundle, husky, idle_hook, installation
+from ahp.hosts.git import bundle, husky, idle_hook, installation, second_channel
 from ahp.hosts.git.githooks import HOOKS, OTHERS
 from ahp.hosts.git.hook_managers import make_room, owner, pass_on, take_away, write
 from ahp.hosts.templates import package, template
@@ -68,7 +68,7 @@ def install(repo: Repository, user_policy: str) -> Installed:
     os.makedirs(folder, exist_ok=True)
     known = baked(repo, genesis, user_policy)
     bundle.write(known["BUNDLE"], known["PYTHON"], installation.import_paths())
-    written, kept, aside, changed = [], [], [], False
+    places, kept, aside, changed = {}, [], [], False
     for hook in HOOKS:
         place, keeps, put_aside = make_room(f"{folder}/{hook}", f"{shared}/{hook}" if shared else "")
         if keeps:
@@ -80,8 +80,10 @@ def install(repo: Repository, user_policy: str) -> Installed:
         text = shim(hook, known)
         changed = changed or not os.path.isfile(place) or files.read(place) != text
         write(place, text)
-        written.append(hook)
+        places[hook] = place
     committed = husky.folder_of(repo.root, asked_folder(repo))
+    if not committed:  # its hooks call ours from another folder
+        second_channel.join(repo, places, known["GIT"])
     kept += [hook for hook in _join_husky(repo, committed, known) if hook not in kept]
     if shared:
         kept += [hook for hook in OTHERS if _pass_on(f"{folder}/{hook}", f"{shared}/{hook}")]
@@ -92,7 +94,7 @@ def install(repo: Repository, user_policy: str) -> Installed:
     # Once for all: what was committed while the gate was away was judged by nobody.
     before = next(one for one in (earlier.get("before"), first, tips) if isinstance(one, list))
     _keep(repo, {"folder": folder, "folders": folders, "shared": shared, "genesis": genesis, "before": before})
-    return Installed(folder, written, kept, committed, aside, lost)
+    return Installed(folder, list(places), kept, committed, aside, lost)
 
 
 def says_aside(path: str) -> str:
@@ -135,6 +137,7 @@ def uninstall(repo: Repository) -> Installed:
             if put_aside:
                 aside.append(put_aside)
     _leave_husky(repo)
+    second_channel.leave(repo)
     for name in ("/ahp-token", "/ahp-tree", "/ahp-index", "/ahp-message", "/ahp-broken"):
         if os.path.lexists(repo.git_dir + name):
             os.unlink(repo.git_dir + name)
