@@ -38,7 +38,7 @@ HOOKS_READY := $(PEERS)/hooks/.ready
 SCANNERS_READY := $(PEERS)/scanners/.ready
 MODEL_READY := $(MODEL)/.ready
 
-.PHONY: help judge test lint types unit format demo bench docs explore test-slow test-versions test-tools test-clients test-runner test-box test-python \
+.PHONY: help judge test lint types unit format demo bench docs explore test-slow test-versions test-tools test-clients test-runner test-box test-git test-python \
 	clean
 .DEFAULT_GOAL := help
 
@@ -55,6 +55,7 @@ help:
 	@echo "make test-clients  the tests that drive the real coding agents"
 	@echo "make test-runner   the tests that drive a real model server"
 	@echo "make test-box      the tests that run commands in a box; as root it installs bubblewrap where apt-get can"
+	@echo "make test-git      git's own tests under ahp's hooks: GIT_SOURCE=FOLDER, hours; it resumes"
 	@echo "make test-python   the tests of hooks, on the newest other Python of this machine"
 	@echo "make lint | types | unit | format | clean"
 
@@ -122,6 +123,10 @@ test-box: $(READY)
 		apt-get install -qq -y bubblewrap >/dev/null || echo "bubblewrap could not be installed: see apt-get's message above" >&2; \
 	fi
 	@$(PYTEST) -m box -n 2 -rs
+
+test-git: $(READY)
+	@[ -d "$(GIT_SOURCE)/t" ] || { echo "make test-git GIT_SOURCE=FOLDER, where the source of git is" >&2; exit 2; }
+	@nice $(BIN)/python -m tests.gitsuite.run "$(GIT_SOURCE)"
 
 # Hooks use private parts of Python, which another version may have changed. Of a pre-release the libraries may lack wheels.
 NEWEST := build/python
