@@ -339,6 +339,7 @@ def test_the_shims_start_git_without_what_is_planted() -> None:
         "husky.sh": {"rev-parse"},
         "post-commit": {"rev-parse"},
         "pre-commit": {"config"},
+        "second.sh": {"rev-parse"},
     }
 
 
