@@ -3,8 +3,9 @@
 import os
 import stat
 from collections.abc import Callable, Collection
-from hashlib import sha1, sha256
+from hashlib import sha256
 
+from ahp.system import digest
 from ahp.system.git import Repository
 from ahp.system.view import names
 
@@ -17,10 +18,10 @@ def of(repository: Repository, told: str, matches: Callable[[str], object], more
     `more` are further paths, relative to the root, that count although git ignores them. Staging and committing a file
     changes nothing, deleting it does. Raises GitError.
     """
-    digest = sha256(told.encode("utf-8", "surrogateescape"))
+    found = sha256(told.encode("utf-8", "surrogateescape"))
     for path, content in sorted(contents(repository, matches, more).items()):
-        digest.update(os.fsencode(f"{path}\0{content}\0"))
-    return digest.hexdigest()
+        found.update(os.fsencode(f"{path}\0{content}\0"))
+    return found.hexdigest()
 
 
 def contents(
@@ -83,7 +84,7 @@ def _hashed(repository: Repository, paths: list[str]) -> dict[str, str]:
         except OSError:
             continue
         if stat.S_ISLNK(status.st_mode):
-            found[path] = f"120000 {_blob_id(os.fsencode(os.readlink(place)), length)}"
+            found[path] = f"120000 {digest.object_id(b'blob', os.fsencode(os.readlink(place)), length)}"
         elif stat.S_ISREG(status.st_mode) and status.st_size <= _FILE_LIMIT and os.access(place, os.R_OK):
             plain[path] = "100755" if status.st_mode & stat.S_IXUSR else "100644"
         else:
@@ -93,8 +94,3 @@ def _hashed(repository: Repository, paths: list[str]) -> dict[str, str]:
     )
     ids = repository.run("hash-object", "--stdin-paths", stdin=os.fsencode(quoted)).decode().split() if plain else []
     return {**found, **{path: f"{mode} {id}" for (path, mode), id in zip(plain.items(), ids, strict=True)}}
-
-
-def _blob_id(content: bytes, length: int) -> str:
-    """The id of a blob in a repository whose ids have `length` hex digits."""
-    return (sha256 if length == 64 else sha1)(b"blob %d\0" % len(content) + content).hexdigest()

@@ -4,7 +4,7 @@ A blob's id is a digest of its content, so what was compiled from these ids need
 read, its content is hashed against its id: no replaced object and no damaged one passes for the policy.
 """
 
-from ahp.system import files
+from ahp.system import digest, files
 from ahp.system.errors import AhpError
 from ahp.system.git import GitError
 
@@ -136,8 +136,6 @@ def _kind(mode: str) -> str:
 
 
 def _blob(repo: "Repository", oid: str, path: str) -> bytes:
-    import hashlib
-
     header, _, body = repo.run("cat-file", "--batch", stdin=oid.encode() + b"\n", fetch=True).partition(b"\n")
     words = header.split(b" ")
     if words[1:2] != [b"blob"]:
@@ -145,7 +143,6 @@ def _blob(repo: "Repository", oid: str, path: str) -> bytes:
     content = body[: int(words[2])]
     if len(content) > _LIMIT:
         raise AhpError(f"{path} has {len(content)} bytes, more than the {_LIMIT} allowed")
-    kind = hashlib.sha1 if len(oid) == 40 else hashlib.sha256  # git's object format
-    if kind(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest() != oid:
+    if digest.object_id(b"blob", content, len(oid)) != oid:
         raise AhpError(f"{UNREAD}{oid[:12]} of {path} is not what its id says; `git fsck` tells more")
     return content

@@ -1,4 +1,4 @@
-"""SHA-256 without `hashlib`: loading its OpenSSL binding takes longer than judging a commit.  [light]"""
+"""Digests without `hashlib`: loading its OpenSSL binding takes longer than judging a commit.  [light]"""
 
 import sys
 
@@ -21,3 +21,21 @@ def sha256(data: bytes) -> str:
 def tagged(data: bytes) -> str:
     """A digest that names its algorithm, as logs and caches hold it: `sha256:…`."""
     return "sha256:" + sha256(data)
+
+
+def object_id(kind: bytes, content: bytes, length: int) -> str:
+    """The id of an object of git in a repository whose ids have `length` hexadecimal digits (gitformat-pack)."""
+    data = b"%b %d\0" % (kind, len(content)) + content
+    return sha256(data) if length == 64 else _sha1(data)
+
+
+def _sha1(data: bytes) -> str:
+    try:
+        from _sha1 import sha1
+
+        digest: str = sha1(data, usedforsecurity=False).hexdigest()
+    except (ImportError, AttributeError, TypeError):
+        from hashlib import sha1 as slower
+
+        digest = slower(data, usedforsecurity=False).hexdigest()
+    return digest

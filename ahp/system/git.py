@@ -2,7 +2,7 @@
 
 import posix
 
-from ahp.system import environ, files
+from ahp.system import digest, environ, files
 from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
@@ -345,10 +345,7 @@ class Repository:
 
 def check(oid: str, kind: bytes, content: bytes) -> None:
     """Raises GitError where the content of an object is not what its id says."""
-    import hashlib
-
-    made = hashlib.sha1 if len(oid) == 40 else hashlib.sha256  # git's object format
-    if made(b"%b %d\0" % (kind, len(content)) + content, usedforsecurity=False).hexdigest() != oid:
+    if digest.object_id(kind, content, len(oid)) != oid:
         raise GitError(f"the object {oid[:12]} is not what its id says; `git fsck` tells more")
 
 

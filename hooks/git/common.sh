@@ -67,15 +67,18 @@ judge_staged() {
     {
         unset GIT_TRACE GIT_TRACE_SETUP GIT_TRACE_PERFORMANCE GIT_TRACE2 GIT_TRACE2_EVENT GIT_TRACE2_PERF
         "$git" --no-replace-objects -c core.commitGraph=false ls-tree -r -z --full-tree HEAD .ahp 2>/dev/null && printf 'ahp:listed\000'
-        # By another name: git locks an index that it writes a tree of, and a killed git leaves its lock.
-        export GIT_DIR=. GIT_WORK_TREE=. GIT_INDEX_FILE=ahp-index GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none
-        cd "$dir" && ln -f "$index" ahp-index 2>/dev/null &&
+        # By another name: git locks an index that it writes a tree of, and a killed git leaves its lock. Whoever changes the
+        # index makes another file, so the name also tells later whether it is still the one that was judged.
+        export GIT_DIR=. GIT_WORK_TREE=. GIT_INDEX_FILE=ahp-index.$PPID GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none
+        cd "$dir" && ln -f "$index" "ahp-index.$PPID" 2>/dev/null &&
             tree=$("$git" --no-replace-objects -c core.fsmonitor=false -c core.hooksPath=/dev/null write-tree --missing-ok 2>/dev/null) &&
             "$git" --no-replace-objects -c core.fsmonitor=false -c core.commitGraph=false diff-tree -r @RAW@ HEAD "$tree" -- 2>/dev/null &&
             printf '\000ahp:done\000'
         printf '\000ahp:tree\000%s' "$tree"
     } | judge "$@"
-    answered $?
+    code=$?
+    [ $code = 0 ] || rm -f "$dir/ahp-index.$PPID"
+    answered $code
 }
 
 # The hook that was here before ahp keeps running, first: it may change what is judged. It is called by its own name, by

@@ -30,6 +30,7 @@ from ahp.system.git import COMPARES, Repository
 from ahp.system.view import RAW
 
 _HUSKY = "/husky"
+_LEFT = ("ahp-token", "ahp-tree", "ahp-index", "ahp-judged", "ahp-message", "ahp-broken")  # beside the index, by hooks
 _LOG_ID = re.compile(rb"^log='?([0-9A-Za-z-]+)'?$", re.MULTILINE)
 
 
@@ -138,9 +139,9 @@ def uninstall(repo: Repository) -> Installed:
                 aside.append(put_aside)
     _leave_husky(repo)
     second_channel.leave(repo)
-    for name in ("/ahp-token", "/ahp-tree", "/ahp-index", "/ahp-message", "/ahp-broken"):
-        if os.path.lexists(repo.git_dir + name):
-            os.unlink(repo.git_dir + name)
+    left = [name for name in os.listdir(repo.git_dir) if name.startswith(_LEFT)]
+    for name in left:
+        os.unlink(f"{repo.git_dir}/{name}")
     shutil.rmtree(repo.git_dir + staging.HOME, ignore_errors=True)
     if shared and repo.config("core.hooksPath") == folder:
         repo.run("config", "--local", "--unset", "core.hooksPath")

@@ -17,8 +17,6 @@ def judge(hook: Hook) -> int:
     if token.find(hook.repo, hook.parent):  # another commit of the same git process, as in a rebase
         token.withdraw(hook.repo)
     listed, staged, tree = read_staged()
-    if not tree:
-        token.make_room(hook.repo)
     event = hook.event(IndexView(hook.repo, staged, whole=hook.name == "pre-merge-commit", tree=tree))
     event.listed = listed
     return judge_staged(hook, event)

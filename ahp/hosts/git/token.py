@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _NAME = "/ahp-token"
 _DEFER = "/ahp-message"
 _BROKEN = "/ahp-broken"
+_INDEX = "/ahp-index."  # before the process id of git: the index that its shim listed, by a name of its own
+_JUDGED = "/ahp-judged"  # that of the last commit that was let pass
 _WORDS = ("quiet", "work")
 _LOOKED_AT = 1 << 18  # bytes of the log: a few hundred records
 
@@ -44,6 +46,12 @@ def leave(repo: "Repository", parent: str, attempt: str, *, message: bool, after
 
     Raises AhpError when it cannot.
     """
+    listed = f"{repo.git_dir}{_INDEX}{parent}"
+    try:
+        posix.rename(listed, repo.git_dir + _JUDGED)
+        posix.unlink(listed)  # it is still there where both were one file (rename(2))
+    except OSError:
+        pass  # it is gone; or the shim made none, and post-commit compares the trees
     line = f"{parent} {_head(repo)} {_WORDS[message]} {_WORDS[after]} {attempt} {tree or '-'}\n"
     files.overwrite(repo.git_dir + _NAME, line.encode("utf-8", "surrogateescape"), truncate=False)
 
@@ -68,14 +76,6 @@ def find(repo: "Repository", parent: str) -> Token | None:
     if len(fields) != 6 or fields[0] != parent:
         return None
     return Token("" if fields[2] in _WORDS else fields[2], fields[4], fields[5])
-
-
-def make_room(repo: "Repository") -> None:
-    """Takes away the lock that a killed git has left, where the shim could not write what is staged as a tree."""
-    try:
-        posix.unlink(repo.git_dir + "/ahp-index.lock")
-    except OSError:
-        return  # it could not for another reason, such as a path in conflict
 
 
 def is_allowed(part: "Event", left: Token | None) -> bool:

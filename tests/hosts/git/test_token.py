@@ -356,3 +356,26 @@ def test_an_index_whose_kept_trees_were_forged_is_judged_as_git_will_commit_it(g
     index.write_bytes(data + hashlib.sha1(data, usedforsecurity=False).digest())
     said = gated.say("commit", "-q", "-m", "x")
     assert (said.code, "refused by s" in said.text) == (1, True)
+
+
+def test_post_commit_knows_the_index_that_was_judged_and_nothing_is_left_of_others(gated: Gated) -> None:
+    gated.policy("version: 1\nrules: {n: {at: pre-commit, block: \"'bad' in files.changed\", message: bad}}\n")
+    git = gated.root / ".git"
+
+    def left() -> list[str]:
+        return sorted(path.name for path in git.glob("ahp-index*"))
+
+    commit(gated, "a.txt")
+    assert (git / "index").samefile(git / "ahp-judged") and left() == []
+    gated.git("commit", "-q", "--amend", "--no-edit")  # of the same index
+    assert (git / "index").samefile(git / "ahp-judged") and left() == []
+    gated.write("bad")
+    gated.add()
+    assert gated.say("commit", "-q", "-m", "x").code == 1
+    assert not (git / "index").samefile(git / "ahp-judged") and left() == []
+    gated.git("reset", "-q", "--hard")
+    gated.write("a.txt", "other\n")
+    gated.write("b.txt", "b\n")
+    gated.add()
+    assert gated.say("commit", "-q", "-m", "x", "--", "a.txt") == (0, "")  # of an index that git throws away
+    assert left() == []
