@@ -55,10 +55,10 @@ def say_not_found(lost: dict[str, str]) -> tuple[str, str]:
     return told, "install what is missing, or take it out of the policy"
 
 
-def say_waiting(names: Iterable[str], policy: str = "") -> tuple[str, str]:
-    """What to say of `waiting`, and what mends it; `policy` is the commit that has them, "" for the work tree."""
+def say_waiting(names: Iterable[str]) -> tuple[str, str]:
+    """What to say of `waiting`, and what mends it."""
     told = f"nobody has accepted {some(list(names))} in this clone: they do not run"
-    return told, "a person runs, in a terminal: ahp trust" + (f" --policy {policy}" if policy else "")
+    return told, "a person runs, in a terminal: ahp trust"
 
 
 def some(names: list[str]) -> str:

@@ -1,7 +1,7 @@
 """pre-push: each ref by the policy of where it goes, on what the remote does not have yet (authority §4, §5)."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ahp.facts.default_branch import is_default
 from ahp.gate import of_range
@@ -59,7 +59,7 @@ def _verdicts(hook: Hook, refs: list[PushRef], remote: str) -> Iterator[Verdict]
     command = PushCommand(hook.repo, remote)
     mirrors = command.mirrors()
     deleted = mirror.deletions(hook.repo, remote, refs) if mirrors else []
-    yield from judge_refs(hook, [*refs, *deleted], remote, _tell_what_cannot_run, command)
+    yield from judge_refs(hook, [*refs, *deleted], remote, command)
     if mirrors and (others := mirror.judge_others(hook, remote, command, deleted)) is not None:
         yield others
 
@@ -74,14 +74,10 @@ def _looks_forced(repo: Repository, ref: PushRef) -> bool:
 
 
 def judge_refs(
-    hook: Hook,
-    refs: Sequence[PushRef],
-    remote: str,
-    meet: Callable[[Hook, Policies], None] = lambda hook, ruling: None,
-    command: PushCommand | None = None,
+    hook: Hook, refs: Sequence[PushRef], remote: str, command: PushCommand | None = None
 ) -> Iterator[Verdict]:
-    """The verdicts on what a push moves, each note in the first that has it; `meet` is shown who judges each ref,
-    `command` is what pushes where that runs already.
+    """The verdicts on what a push moves, each note in the first that has it; `command` is what pushes where that runs
+    already.
     """
     hook.repo.answers = {}
     try:
@@ -90,17 +86,13 @@ def judge_refs(
         for ref in refs:
             if command is not None and _looks_forced(hook.repo, ref):
                 ref.forced = command.forces(ref)
-        yield from _judge_refs(hook, refs, remote, meet)
+        yield from _judge_refs(hook, refs, remote)
     finally:
         hook.repo.answers = None
 
 
-def _judge_refs(
-    hook: Hook, refs: Sequence[PushRef], remote: str, meet: Callable[[Hook, Policies], None]
-) -> Iterator[Verdict]:
+def _judge_refs(hook: Hook, refs: Sequence[PushRef], remote: str) -> Iterator[Verdict]:
     pushed = _prepared(hook, refs, remote)
-    for one in pushed:
-        meet(hook, one.ruling)
     _judge_commits(hook, pushed, remote)
     asked_of_ranges = {rule.key for one in pushed for by in one.ruling.at("pre-push") for rule in by.program.rules}
     speak_once([one.of_commits for one in pushed], asked_of_ranges)
@@ -111,15 +103,6 @@ def _judge_refs(
             verdict.notes = [note for note in verdict.notes if note not in told]
             told.update(verdict.notes)
             yield verdict
-
-
-def _tell_what_cannot_run(hook: Hook, ruling: Policies) -> None:
-    """Says once which commands of the policies find nothing out in this clone."""
-    judges = [judge for judge in ruling.at("pre-push") if judge.program.settings.commands]
-    if judges:
-        from ahp.hosts.git import idle_commands
-
-        idle_commands.tell(hook, judges)
 
 
 def _prepared(hook: Hook, refs: Sequence[PushRef], remote: str) -> list[_Pushed]:
