@@ -5,18 +5,15 @@ It says what the repository shows. What a platform requires is set on the platfo
 
 from __future__ import annotations
 
-from ahp.hosts.ci.definition import ADVICE, ALL, GUARD, RULES, UNSAFE, UNSEEN, Definition
-from ahp.hosts.ci.setup import Setup, setup
+from ahp.hosts.ci.setup import ADVICE, ALL, GUARD, RULES, UNSEEN, Definition, Setup, setup
 from ahp.hosts.git.check import Check
 from ahp.protocol.text import one_line
 from ahp.system.git import Repository
 
-_STATUS = {GUARD: "ok", ADVICE: "note", UNSEEN: "note", UNSAFE: "wrong"}
 _REQUIRE = (
     "Settings, Rules, Rulesets; GitHub tells checks apart by name, which another workflow of the change may bear, "
     "and only the required workflows of an organization by their files"
 )
-_SAFE = "fetch objects only, as the template does: ahp init --ci github"
 
 
 def examine(repo: Repository) -> list[Check]:
@@ -28,9 +25,7 @@ def examine(repo: Repository) -> list[Check]:
 def _one(found: Definition) -> Check:
     what = f'"{one_line(found.check, 120)}": ' if found.check else ""
     mark = "advice only: " if found.worth == ADVICE else ""
-    return Check(
-        one_line(found.file, 200), _STATUS[found.worth], what + mark + found.why, _SAFE * (found.worth == UNSAFE)
-    )
+    return Check(one_line(found.file, 200), "ok" if found.worth == GUARD else "note", what + mark + found.why)
 
 
 def _waits(name: str, branch: str) -> Check:

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import NamedTuple
 
 from ahp.facts.default_branch import default_branch, remotes
-from ahp.hosts.ci import workflows
-from ahp.hosts.ci.definition import ADVICE, GUARD, UNSEEN, Definition, asked, hook_refuses
+from ahp.hosts.ci import templates
 from ahp.protocol.text import one_line, without_credentials
 from ahp.system import environ, files, git
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.history import CommitView
 
+GUARD = "guard"
+"""The change cannot edit it."""
+ADVICE = "advice"
+"""The change can edit it, or pass it unasked."""
+UNSEEN = "unseen"
+"""What it is worth does not stand in the repository, or is not read here."""
+
+RULES, POLICY, ALL = "rules", "policy", "all"
+
 TEXTS = ".ahp/ci/"
 _LIMIT = 1 << 20
+_COMMAND = re.compile(r"\bahp(?:-engine)?[\"']?\s+ci\b(?P<options>[^\n;&|]*)")
+_COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
+_HOOK = re.compile(r"\bhook\s+pre-receive\b")
+# A refusal is the hook's own: the last that it runs, or what it ends with.
+_LAST_IN_HOOK = re.compile(r"(?:exec |.*\| *)?[\w./-]*ahp(?:-engine)? hook pre-receive\b[^|;&]*(?:\|\| exit\b.*)?")
 # The files that platforms read from the change itself.
 _OF_THE_CHANGE = {
     ".gitlab-ci.yml": "GitLab",
@@ -29,10 +43,25 @@ _OF_THE_CHANGE = {
     ".woodpecker.yaml": "Woodpecker",
     ".woodpecker/": "Woodpecker",
 }
-# Those that can run the target's copy, too, as GitHub does (pull_request_target).
-_EITHER = {".gitea/workflows/": "Gitea", ".forgejo/workflows/": "Forgejo"}
+# Those that run the target's copy of a file where it says `pull_request_target`.
+_EITHER = {".github/workflows/": "GitHub", ".gitea/workflows/": "Gitea", ".forgejo/workflows/": "Forgejo"}
+_TARGET_S = "pull_request_target"
 _PLATFORM_OF_TEXT = {"gitlab.yml": "GitLab", "Jenkinsfile": "Jenkins", "buildkite.yml": "Buildkite"}
 _CUSTOM_HOOKS = "custom_hooks"  # GitLab's folder for them, beside its own
+
+
+class Definition(NamedTuple):
+    """A job or hook, by the file that defines it, such as .github/workflows/ahp-rules.yml.
+
+    `check` is the name that the platform reports it by, "" where that is not known; `worth` one of the words above, and
+    `why` its reason as half a sentence. `part` is what is asked: RULES are all but those about the policy.
+    """
+
+    file: str
+    check: str
+    worth: str
+    why: str
+    part: str = ALL
 
 
 class Setup(NamedTuple):
@@ -97,23 +126,42 @@ def _files(found: list[Definition]) -> str:
 
 def _judging(contents: dict[str, bytes]) -> list[Definition]:
     """The definitions that run `ahp ci` among the files that `_wanted` names."""
-    flows = {path: data for path, data in contents.items() if path.startswith(workflows.FOLDER)}
-    found = workflows.jobs_that_judge(flows)
-    for path, data in contents.items():
-        part = asked(data.decode("utf-8", "replace"))
-        if not part or path in flows:
-            continue
-        place = path if path in _OF_THE_CHANGE else path.rpartition("/")[0] + "/"
-        if place in _OF_THE_CHANGE:
-            why = f"{_OF_THE_CHANGE[place]} takes this file from the change, which can edit, rename or skip the job"
-            found.append(Definition(path, "", ADVICE, why, part))
-            continue
-        where = _EITHER.get(place) or _PLATFORM_OF_TEXT.get(path.removeprefix(TEXTS), "a platform")
+    texts = {path: data.decode("utf-8", "replace") for path, data in contents.items()}
+    return [_definition(path, text, part) for path, text in texts.items() if (part := _asked(text))]
+
+
+def _definition(path: str, text: str, part: str) -> Definition:
+    place = path if path in _OF_THE_CHANGE else path.rpartition("/")[0] + "/"
+    where = _EITHER.get(place) or _OF_THE_CHANGE.get(place)
+    if check := templates.check_of(path, text):
+        why = "the default branch's copy of this file runs, which a pull request cannot edit"
+        return Definition(path, check, GUARD, why, part)
+    if where is None:
+        where = _PLATFORM_OF_TEXT.get(path.removeprefix(TEXTS), "a platform")
         why = f"this is the text for {where}; whether it stands where a change cannot edit it is not seen from here"
-        if place in _EITHER:
-            why = f"whether {where} runs the target's copy of it, which a change cannot edit, is not looked at here"
-        found.append(Definition(path, "", UNSEEN, why, part))
-    return found
+    elif place in _EITHER and _TARGET_S in text:
+        why = (
+            f"whether {where} runs the target's copy of it, and a change cannot pass it unasked, is not looked at here"
+        )
+    else:
+        why = f"{where} takes this file from the change, which can edit, rename or skip the job"
+        return Definition(path, "", ADVICE, why, part)
+    return Definition(path, "", UNSEEN, why, part)
+
+
+def _asked(script: str) -> str:
+    """Which part of the rules a script has `ahp ci` ask, "" where it does not run it."""
+    options = [found["options"] for found in _COMMAND.finditer(_commands(script))]
+    if not options:
+        return ""
+    without = any("--without" in one for one in options)
+    only = any("--only" in one for one in options)
+    return ALL if without == only else RULES if without else POLICY
+
+
+def _commands(script: str) -> str:
+    """The lines of a script without comments, each command whole on its line."""
+    return _COMMENT.sub("", script.replace("\\\n", " "))
 
 
 def _contents(repo: Repository, tip: str) -> dict[str, bytes]:
@@ -125,7 +173,7 @@ def _contents(repo: Repository, tip: str) -> dict[str, bytes]:
     return {path: data for path, data in found.items() if data is not None and len(data) <= _LIMIT}
 
 
-_PLACES = (workflows.FOLDER, TEXTS, *_OF_THE_CHANGE, *_EITHER)
+_PLACES = (TEXTS, *_OF_THE_CHANGE, *_EITHER)
 
 
 def _wanted(path: str) -> bool:
@@ -170,14 +218,13 @@ def _server(repo: Repository) -> list[Definition]:
     for folder in (repo.config("core.hooksPath") or "hooks", _CUSTOM_HOOKS):
         for name in (f"{folder}/pre-receive", *_within(repo, f"{folder}/pre-receive.d")):
             path = os.path.join(repo.git_dir, name)
-            data = files.read(path, _LIMIT)
-            refuses = hook_refuses(data.decode("utf-8", "replace")) if data is not None else None
-            if refuses is None:
+            lines = _commands((files.read(path, _LIMIT) or b"").decode("utf-8", "replace")).strip().split("\n")
+            if not any(map(_HOOK.search, lines)):
                 continue
             if not os.access(path, os.X_OK):
                 found.append(Definition(name, "", ADVICE, f"git does not run it: chmod +x {one_line(path, 300)}"))
-            elif not refuses:
-                why = "the hook goes on where ahp refuses; end it with: exec ahp hook pre-receive"
+            elif not _LAST_IN_HOOK.fullmatch(lines[-1].strip()):
+                why = "the hook may go on where ahp refuses; end it with: exec ahp hook pre-receive"
                 found.append(Definition(name, "", ADVICE, why))
             else:
                 found.append(Definition(name, "", GUARD, "every push to this repository is judged before a ref moves"))

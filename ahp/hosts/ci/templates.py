@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
 LOCK = ".ahp/requirements.txt"
+_BRANCH = "{branch}"
 # pip says this line in its error: the check fails until somebody has pinned an ahp.
 _UNPINNED = """\
 ahp is not pinned: it came from a folder or a repository, which has no digest; `ahp init` tells what belongs here
@@ -113,13 +115,26 @@ def write(repo: Repository, kinds: tuple[str, ...]) -> list[str]:
     return [*lines, f"{commit} on the default branch", *(line for kind in kinds for line in KINDS[kind].next)]
 
 
-def _text(one: _File, repo: Repository) -> str:
+def check_of(path: str, text: str) -> str:
+    """The name of the check that a workflow of GitHub's is, if `ahp init` writes it so for any branch; else ""."""
+    for one in KINDS["github"].files:
+        head, _, tail = _filled(one).partition(_BRANCH)
+        if path == one.path and re.fullmatch(re.escape(head) + r"[^\n]+" + re.escape(tail), text):
+            return f"ahp {one.words['check']}"
+    return ""
+
+
+def _filled(one: _File) -> str:
+    """The template with all but the branch."""
     text = template(one.template)
-    branch = default_branch(repo) or repo.branch()
-    words = {**one.words, "branch": jsontext.encode(branch if is_ref_name(branch) else "main")}
-    for word, value in words.items():
+    for word, value in one.words.items():
         text = text.replace("{" + word + "}", value)
     return text
+
+
+def _text(one: _File, repo: Repository) -> str:
+    branch = default_branch(repo) or repo.branch()
+    return _filled(one).replace(_BRANCH, jsontext.encode(branch if is_ref_name(branch) else "main"))
 
 
 def _content(repo: Repository, path: str) -> bytes | None:

@@ -86,10 +86,41 @@ def test_what_the_change_can_edit_is_advice_and_what_runs_it_is_wrong(
     )
     assert found["main"] == ("note", "advice only")
     assert "where the change itself did not edit that" in told(repo)
-    unsafe = "on: pull_request_target\njobs: {a: {steps: [{run: 'git checkout FETCH_HEAD; ahp ci'}]}}\n"
-    repo.commit("two", **{WORKFLOW: unsafe})
+
+
+def test_a_workflow_that_somebody_wrote_is_a_guard_only_as_init_writes_it(
+    repo: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo.commit("one", **{".ahp/hooks.yaml": "version: 1\n"})
+    assert run(["init", "--ci", "github"]) == 0
+    text = (repo.root / WORKFLOW).read_text()
+    lame = text.replace("ahp ci --without policy", "ahp ci --without policy || true")
+    own = "on: pull_request\njobs: {a: {steps: [{run: ahp ci}]}}\n"
+    repo.commit("two", **{WORKFLOW: lame, ".github/workflows/own.yml": own})
     found = said(capsys)
-    assert found[WORKFLOW][0] == "wrong" and found[""][1] == "1"
+    assert (
+        found[WORKFLOW][0] == "note" and "a change cannot pass it unasked, is not looked at here" in found[WORKFLOW][1]
+    )
+    assert "GitHub takes this file from the change" in found[".github/workflows/own.yml"][1]
+    assert found["main"][1].startswith("advice only, unless") and found[""][1] == "0"
+    repo.commit("three", **{WORKFLOW: text.replace('branches: ["main"]', 'branches: ["other/one"]')})
+    assert said(capsys)[WORKFLOW][0] == "ok"
+
+
+def test_which_part_of_the_rules_a_script_asks(repo: Repo) -> None:
+    scripts = {
+        "ahp ci \\\n  --only policy": setup.POLICY,
+        "ahp ci": setup.ALL,
+        '"$RUNNER_TEMP/ahp/bin/ahp" ci --without policy --format sarif': setup.RULES,
+        "../ahp/bin/ahp ci --only policy": setup.POLICY,
+        "ahp ci --only policy\nahp-engine ci --without policy": setup.ALL,
+        "# ahp ci\n// ahp ci\necho ahp city": "",
+        "ahp check pre-push": "",
+    }
+    files = {f".woodpecker/{number}.yml": script for number, script in enumerate(scripts)}
+    repo.commit("one", **files)
+    found = {one.file: one.part for one in setup.setup(git.discover(str(repo.root), dict(os.environ))).found}
+    assert found == {path: scripts[script] for path, script in files.items() if scripts[script]}
 
 
 def test_ahp_ci_is_seen_on_every_platform_that_the_documentation_names(
@@ -98,12 +129,15 @@ def test_ahp_ci_is_seen_on_every_platform_that_the_documentation_names(
     advice = ("bitbucket-pipelines.yml", ".circleci/config.yml", ".woodpecker.yml", ".woodpecker/check.yaml")
     either = (".gitea/workflows/check.yml", ".forgejo/workflows/check.yaml")
     beside = (".woodpecker/check.sh", ".woodpecker/deep/check.yml", ".circleci/other.yml")
-    repo.commit("one", **dict.fromkeys((*advice, *either, *beside), 'steps: [{run: "ahp ci"}]\n'))
+    step = 'steps: [{run: "ahp ci"}]\n'
+    repo.commit(
+        "one", **dict.fromkeys((*advice, *beside), step), **dict.fromkeys(either, f"on: pull_request_target\n{step}")
+    )
     found = said(capsys)
     for path in advice:
         assert "takes this file from the change" in found[path][1], path
     for path in either:
-        assert "runs the target's copy of it" in found[path][1], path
+        assert "runs the target's copy" in found[path][1], path
     assert not found.keys() & set(beside)
     assert found["main"][1].startswith("advice only, unless")
 
@@ -123,8 +157,12 @@ def test_a_server_s_hook_protects_every_branch(
     repo.git("clone", "--quiet", "--bare", str(repo.root), str(tmp_path / "bare.git"))
     monkeypatch.chdir(tmp_path / "bare.git")
     assert "ahp hook pre-receive" in said(capsys)["main"][1]
-    checked = "on: {pull_request_target: {types: [edited]}}\njobs: {ahp: {steps: [{run: ahp ci}]}}\n"
-    repo.commit("Checks on a platform, too", **{WORKFLOW: checked})
+    monkeypatch.chdir(repo.root)
+    repo.commit("A policy", **{".ahp/hooks.yaml": "version: 1\n"})
+    assert run(["init", "--ci", "github"]) == 0
+    repo.add()
+    repo.commit("Checks on a platform, too")
+    monkeypatch.chdir(tmp_path / "bare.git")
     repo.git("push", "--quiet", str(tmp_path / "bare.git"), "main")
     assert "protected where GitHub requires" in said(capsys)["main"][1]
     hook = tmp_path / "bare.git/hooks/pre-receive"
@@ -135,6 +173,17 @@ def test_a_server_s_hook_protects_every_branch(
     assert said(capsys)["main"] == ("ok", "protected: every push is judged here")
     hook.write_text("#!/bin/sh\nahp hook pre-receive\nexit 0\n")
     assert "end it with: exec ahp hook pre-receive" in said(capsys)["hooks/pre-receive"][1]
+    for line, is_last in {
+        "exec ahp hook pre-receive --limit 4": True,
+        "printf '%s\\n' \"$lines\" | /opt/ahp/bin/ahp hook pre-receive": True,
+        "ahp hook pre-receive || exit 1": True,
+        "ahp hook pre-receive || true": False,
+        "ahp hook pre-receive | tee -a log": False,
+        "ahp hook pre-receive &": False,
+        "echo ahp hook pre-receive": False,
+    }.items():
+        hook.write_text(f"#!/bin/sh\n{line}\n# the end\n")
+        assert (said(capsys)["hooks/pre-receive"][0] == "ok") == is_last, line
     (hook.parent / "pre-receive.d").mkdir()  # as GitLab and Gitea have it
     shutil.copy(hook, hook.parent / "pre-receive.d/ahp")
     (hook.parent / "pre-receive.d/ahp").write_text("#!/bin/sh\nexec ahp hook pre-receive\n")
