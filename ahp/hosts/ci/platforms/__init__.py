@@ -1,1 +1,0 @@
-"""One module a CI platform: what its variables and files say of a change."""
