@@ -1,16 +1,14 @@
-"""The records of a log for other programs: JSON lines, CSV, Parquet, and OTLP's JSON lines."""
+"""The records of a log for other programs: JSON lines, CSV, Parquet."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
 import io
-import json
 import os
 from collections.abc import Iterator, Mapping
-from itertools import islice
 
-from ahp.insight import otlp, parquet, reading
+from ahp.insight import parquet, reading
 from ahp.insight.otlp import COLUMNS, exported, private
 from ahp.journal import segments
 from ahp.journal.decoding import decode
@@ -19,7 +17,6 @@ from ahp.system import clock, jsontext
 from ahp.system.errors import AhpError
 from ahp.system.terminal import Seen, unseen
 
-_REQUEST = 500  # records
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -29,14 +26,11 @@ def log_name(folder: str) -> str:
 
 
 def text(folder: str, form: str, since: float | None = None, seen: Seen = unseen) -> Iterator[bytes]:
-    """The log in `folder` as `jsonl`, `csv` or `otlp`, in parts; records since then (seconds). Raises AhpError."""
+    """The log in `folder` as `jsonl` or `csv`, in parts; records since then (seconds). Raises AhpError."""
     log = log_name(folder)
     found = _since(folder, since, seen)
     if form == "csv":
         return _csv(log, found)
-    if form == "otlp":
-        requests = iter(lambda: otlp.request(log, list(islice(found, _REQUEST))), otlp.request(log, []))
-        return (json.dumps(request).encode() + b"\n" for request in requests)
     return (exported(raw, log) + b"\n" for raw, _ in found)
 
 

@@ -7,7 +7,7 @@ record whenever it is sent, so that a store can drop what it has.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ahp.system import clock, digest, jsontext
@@ -53,36 +53,6 @@ def told(log: str, raw: bytes, record: Mapping[str, object]) -> Told:
     at = round((clock.seconds(record.get("timestamp")) or 0.0) * 1000) * 1_000_000
     at = at if 0 <= at < _BEYOND else 0  # which is unknown
     return Told(at, severity, number, f"ahp.{kind}", raw.decode(), attributes)
-
-
-def request(log: str, found: Iterable[tuple[bytes, Mapping[str, object]]]) -> dict[str, object]:
-    """Lines and their records as one export request in OTLP's JSON form (a line of OTLP's file format)."""
-    records = [_json(told(log, raw, record)) for raw, record in found]
-    scope = {"scope": {"name": SCOPE, "version": __version__}, "logRecords": records}
-    return {"resourceLogs": [{"resource": {"attributes": _pairs(resource(log))}, "scopeLogs": [scope]}]}
-
-
-def _json(one: Told) -> dict[str, object]:
-    return {
-        "timeUnixNano": str(one.nanoseconds),
-        "severityNumber": one.number,
-        "severityText": one.severity,
-        "eventName": one.event,
-        "body": {"stringValue": one.body},
-        "attributes": _pairs(one.attributes),
-    }
-
-
-def _pairs(attributes: Mapping[str, Value]) -> list[dict[str, object]]:
-    return [{"key": name, "value": _value(value)} for name, value in attributes.items()]
-
-
-def _value(value: Value) -> dict[str, object]:
-    if isinstance(value, bool):
-        return {"boolValue": value}
-    if isinstance(value, int):
-        return {"intValue": str(value)}
-    return {"doubleValue": value} if isinstance(value, float) else {"stringValue": value}
 
 
 def _visible(text: str) -> str:

@@ -13,17 +13,15 @@ from ahp.system.errors import AhpError
 
 
 @click.command()
-@click.option(
-    "--format", "form", type=click.Choice(["jsonl", "csv", "parquet", "otlp"]), default="jsonl", show_default=True
-)
+@click.option("--format", "form", type=click.Choice(["jsonl", "csv", "parquet"]), default="jsonl", show_default=True)
 @SINCE
 @click.option("-o", "--output", metavar="FILE", help="Where to; default: standard output. Parquet needs a file.")
 def export(form: str, since: str | None, output: str | None) -> int:
     """Write all records for other programs.
 
     jsonl: the lines as they are, each with the name of its log. csv: a table for people; a text that a spreadsheet
-    would take for a formula begins with '. parquet: that table and the lines, by DuckDB (extra `insight`). otlp: log
-    records of OpenTelemetry in its JSON file format.
+    would take for a formula begins with '. parquet: that table and the lines, by DuckDB (extra `insight`). To an
+    OpenTelemetry collector: ahp log ship.
     """
     from ahp.insight import export as exporting
     from ahp.journal import segments
