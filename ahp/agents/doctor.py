@@ -3,7 +3,7 @@
 from ahp.agents import clients, install
 from ahp.agents.main import PROBE
 from ahp.agents.shell.grammar import parsed
-from ahp.hosts.git.check import Check
+from ahp.hosts.table import Check
 from ahp.protocol.text import one_line
 from ahp.system import environ, files, jsonedit, jsontext, process
 from ahp.system.errors import AhpError

@@ -15,7 +15,7 @@ from ahp.agents.calls.call_paths import inside
 from ahp.agents.places import OTHERS
 from ahp.agents.shell import commands
 from ahp.hosts import verdict_text
-from ahp.hosts.git.reach import obstacle
+from ahp.hosts.git.probe import obstacle
 from ahp.policy.judges import judges_of
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line

@@ -4,7 +4,7 @@ import os
 import sys
 
 from ahp.agents import clients, install, pack
-from ahp.hosts.git.check import Check
+from ahp.hosts.table import Check
 from ahp.protocol.text import one_line
 from ahp.system.git import Repository
 from ahp.system.terminal import prose

@@ -6,7 +6,7 @@ import os
 
 from ahp.agents import clients, install
 from ahp.hosts.asking import user_policy
-from ahp.hosts.git.check import Check
+from ahp.hosts.table import Check
 from ahp.policy import agent_rules, layers
 from ahp.policy import tree as trees
 from ahp.policy.agent_rules import PACK

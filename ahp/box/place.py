@@ -1,4 +1,4 @@
-"""The place `box`: where a command of the policy, and a shell call of an agent, may run (`ahp.system.places`)."""
+"""The place `box`: where a command of the policy, and a shell call of an agent, may run (`ahp.system.wings`)."""
 
 import json
 import os

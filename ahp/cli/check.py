@@ -42,7 +42,7 @@ def command(
         return _all(form, outputs)
     if form not in ("text", "json") or outputs:
         raise click.UsageError("a verdict on a trigger is printed as text or json; other formats go with --all")
-    from ahp.cli.judge import event_here, judge
+    from ahp.cli.run import event_here, judge
 
     assert trigger is not None
     return judge(event_here(trigger, issue, facts), form)

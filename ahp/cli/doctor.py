@@ -9,7 +9,7 @@ from ahp.protocol.text import one_line
 from ahp.system import jsontext, terminal
 
 if TYPE_CHECKING:
-    from ahp.hosts.git.check import Check
+    from ahp.hosts.table import Check
     from ahp.system.git import Repository
 
 _STYLES = {"ok": "green", "note": "yellow", "wrong": "bold red"}

@@ -70,7 +70,7 @@ def command(what: str, issue: str, facts: str | None, form: str) -> int:
     """
     if what not in TRIGGERS and all(c in "0123456789abcdef-" for c in what):
         return _signal(what, form)
-    from ahp.cli.judge import event_here, unstaged
+    from ahp.cli.run import event_here, unstaged
     from ahp.gate.explain import explain
     from ahp.hosts import asking, verdict_text
 

@@ -21,7 +21,7 @@ _WIDTH = 100
 @TEXT_OR_JSON
 def command(trigger: str, issue: str, facts: str | None, form: str) -> int:
     """Print every fact that conditions can read at TRIGGER, as it is now."""
-    from ahp.cli.judge import event_here
+    from ahp.cli.run import event_here
     from ahp.policy import trust
     from ahp.policy.judges import judges_of
 

@@ -148,7 +148,7 @@ def verify(anchor: str | None, remote: str | None, form: str) -> int:
 @click.option("--before", required=True, metavar="TIME", help="A day, or an age like 180d: what is older goes.")
 def prune(before: str) -> int:
     """Remove old files of the log; the last 90 days and the last two files stay, and the log says what went."""
-    from ahp.journal import prune as pruning
+    from ahp.journal import repair as pruning
     from ahp.protocol.event import identify
     from ahp.system import clock, environ
 

@@ -3,17 +3,22 @@
 A policy comes with a pull request, so a command runs only when the caller says that a person accepted it.
 """
 
+import math
 import os
 import shlex
 import sys
 from hashlib import sha256
 
+from ahp.conditions.evaluate import closure
 from ahp.conditions.globs import glob
-from ahp.facts import command_output, extract, tree_digest
+from ahp.conditions.runtime import FAULTS, MISSING
+from ahp.conditions.schema import Schema
+from ahp.conditions.typecheck import ConditionError, check_value
+from ahp.facts import command_output, tree_digest
 from ahp.facts.registry import Absent, Command, Settings
 from ahp.protocol import text
 from ahp.protocol.event import Event
-from ahp.system import clock, environ, files, jsontext, places, process
+from ahp.system import clock, environ, files, jsontext, process, wings
 from ahp.system.descendants import ending
 from ahp.system.errors import AhpError, Timeout, Unknown
 from ahp.system.git import Repository
@@ -77,7 +82,7 @@ def _result(command: Command, event: Event) -> tuple[int, bytes]:
     try:
         descendants, env = ending(env)
         with descendants:
-            result = places.run(command.place, argv, cwd=folder, env=env, timeout=budget)
+            result = wings.run(command.place, argv, cwd=folder, env=env, timeout=budget)
     except Timeout:
         raise Absent(f"{command.run[0]} did not finish within {budget:.3g} s", " ".join(command.run)) from None
     except process.NotStarted as error:
@@ -134,7 +139,7 @@ def _fields(fields: frozenset[str], command: Command, code: int, printed: bytes,
     extracts = command.extract or {}
     for field in fields & extracts.keys():
         one = extracts[field]
-        found[field] = extract.value(extract.plan(one.value, parse_as), one.type, output.value)
+        found[field] = value(plan(one.value, parse_as), one.type, output.value)
     return {field: found[field] for field in fields if field in found}
 
 
@@ -142,7 +147,7 @@ def _empty(field: str, command: Command) -> object:
     if field == "findings":
         return []
     one = (command.extract or {}).get(field)
-    return 0 if one is None else extract.empty(one.type)
+    return 0 if one is None else empty(one.type)
 
 
 _FORMAT = 1
@@ -197,3 +202,68 @@ def _key(repository: Repository, told: str, program: str, globs: list[str]) -> s
     status = os.stat(program)
     told = f"{told}\0{program}\0{status.st_size}\0{status.st_mtime_ns}"
     return tree_digest.of(repository, told, glob(globs) if globs else lambda path: True)
+
+
+OUTPUT_TYPES = {
+    "json": {"type": "any"},
+    "lines": {"type": "list[str]"},
+    "exit": {"type": "int"},
+    "junit": {"type": "any"},
+    "sarif": {"type": "any"},
+}
+_KINDS: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "str": (str,),
+    "list[str]": (list, tuple),
+}
+_EMPTY: dict[str, object] = {"int": 0, "float": 0.0, "bool": False, "str": "", "list[str]": []}
+_LENGTH = 100_000
+
+
+class ExtractError(AhpError):
+    """An `extract` expression that is not in the language, or asks of the output what it cannot hold."""
+
+
+def plan(expression: str, parse_as: str) -> object:
+    """The plan of an expression over `output`, whose type follows from `parse:`. Raises ExtractError."""
+    try:
+        return check_value(expression, Schema({"output": OUTPUT_TYPES[parse_as]}))
+    except ConditionError as error:
+        raise ExtractError(f"`{expression[:200]}`: {error.problems[0].message}") from None
+
+
+def value(built: object, kind: str, output: object) -> object:
+    """The expression's value for one output, as a fact of type `kind`; Absent when the output does not hold it."""
+    try:
+        found = closure(built, {"output": 0})([output])
+    except (*FAULTS, OverflowError, RecursionError):
+        return Absent("the output does not hold it")
+    if found is MISSING:
+        return Absent("the output does not hold it")
+    if kind == "int" and isinstance(found, float) and found.is_integer():
+        found = int(found)
+    if not isinstance(found, _KINDS[kind]) or (isinstance(found, bool) and kind != "bool"):
+        return Absent(f"the output has a {type(found).__name__} there, not {kind}")
+    if isinstance(found, list | tuple):
+        if len(found) > _LENGTH or not all(isinstance(item, str) for item in found):
+            return Absent("the output has no list of texts there")
+        return list(found)
+    if kind == "float" and isinstance(found, int | float):
+        return _finite(found)
+    return found
+
+
+def _finite(number: "int | float") -> object:
+    """A float that the log can hold: Python's JSON, and thus some tool's, also knows NaN and Infinity."""
+    try:
+        found = float(number)
+    except OverflowError:
+        found = math.inf
+    return found if math.isfinite(found) else Absent("the output has no finite number there")
+
+
+def empty(kind: str) -> object:
+    """What a fact of type `kind` is when the command had nothing to look at."""
+    return _EMPTY[kind]

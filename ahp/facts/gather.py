@@ -50,9 +50,9 @@ def _collect(namespace: str, fields: "frozenset[str]", event: "Event", settings:
         told = event.given[namespace]
         if isinstance(told, Absent):
             raise told
-        from ahp.facts import given
+        from ahp.facts import schemas
 
-        return given.fields_of(namespace, told, fields)
+        return schemas.fields_of(namespace, told, fields)
     if namespace not in registry.NAMESPACES:
         if namespace not in settings.namespaces:
             from ahp.facts import command_facts

@@ -209,7 +209,7 @@ class Command(Record):
     """A program that finds out a fact (`facts:`), or mends something (`action: {type: run}`; `parse` and below unused).
 
     `run` are the program and its arguments, `directory` where from the root it runs, `timeout` seconds. It runs only
-    where a changed file matches `when_changed`, if there are such patterns; in `place` (`ahp.system.places`).
+    where a changed file matches `when_changed`, if there are such patterns; in `place` (`ahp.system.wings`).
     """
 
     fields = ("run", "directory", "timeout", "parse", "extract", "when_changed", "place")

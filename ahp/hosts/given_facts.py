@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ahp.facts import commit, given, registry, schemas, tool
+from ahp.facts import commit, registry, schemas, tool
 from ahp.policy.problems import nearest
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
@@ -86,7 +86,7 @@ def as_call(stated: Mapping[str, object], root: str = "", checkout: str = "") ->
     touched = stated.get("touched")
     stated = {field: value for field, value in stated.items() if field != "touched"}
     checked = {field: value for field, value in stated.items() if (field, value) != ("writes", True)}
-    given.fields_of("tool", checked, checked)
+    schemas.fields_of("tool", checked, checked)
     arguments = stated.get("input")
     arguments = dict(arguments) if isinstance(arguments, Mapping) else {}
     if stated.get("command"):

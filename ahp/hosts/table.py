@@ -10,7 +10,7 @@ A host is a module or object with some of these; a command offers the hosts that
 `examine(repo)`          what `ahp doctor` says of it: a list of `Check`
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ahp.system import wings
 
@@ -35,3 +35,19 @@ def able(act: str) -> list[str]:
     """The names of the hosts that have a function; git first, then as they were added."""
     names = ["git", *[name for name in hosts() if name != "git"]]
     return [name for name in names if hasattr(host(name), act)]
+
+
+FIX = "ahp doctor --fix"
+
+
+class Check(NamedTuple):
+    """What was looked at: `status` is ok, note or wrong; `mend` a command or a sentence for a person.
+
+    `ours`: `ahp doctor --fix` can mend it.
+    """
+
+    name: str
+    status: str
+    detail: str
+    mend: str = ""
+    ours: bool = False

@@ -12,7 +12,7 @@ from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
 from ahp.facts import actor, registry
 from ahp.facts.environment import DEFAULT, Slots
 from ahp.gate.match import left_open
-from ahp.policy import environments
+from ahp.policy import refine
 from ahp.policy.program import Program, RuleAnswer, RulePlan
 from ahp.policy.rule import Policy, rule_digest
 from ahp.protocol.signals import LEVEL_OF, SILENT, UNDECIDED
@@ -151,7 +151,7 @@ class AskedTrigger:
         if isinstance(environment, str):
             known[_ENVIRONMENT] = environment
             for path, limit in self._by_environment.items():
-                value = environments.of_environment(limit, environment)
+                value = refine.of_environment(limit, environment)
                 known |= {} if value is None else {path: value}
         return known
 

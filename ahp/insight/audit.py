@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ahp.gate import overrides
-from ahp.insight import amends, reading
-from ahp.insight.commit_records import Attempt, CommitRecords, PolicyName, is_id
-from ahp.insight.pushed import Pushed, pushed
+from ahp.insight import commit_records, reading
+from ahp.insight.commit_records import Attempt, CommitRecords, PolicyName, Pushed, is_id, pushed
 from ahp.protocol import records
 from ahp.protocol.triggers import OF_COMMITS
 from ahp.system.commits import Past, commits, views
@@ -108,7 +107,7 @@ def audit(
     Raises AhpError for a range that git does not know and a log that cannot be read.
     """
     past = commits(repo, revisions, limit)
-    parts = amends.parts(repo, [one.id for one in past])
+    parts = commit_records.parts(repo, [one.id for one in past])
     known = CommitRecords(past, list(views(repo, past, with_text=False)), parts)
     for record in reading.records(folder, None, seen):
         known.take(record)

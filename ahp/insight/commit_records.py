@@ -5,16 +5,18 @@ However long the log is, kept is what is about these commits, and one record a p
 
 from __future__ import annotations
 
+import heapq
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ahp.insight.amends import Part
-from ahp.insight.pushed import Push
 from ahp.journal.answers import RISK, kind_of
 from ahp.protocol.triggers import OF_COMMITS
+from ahp.system import reflogs
 from ahp.system.commits import Past, PastView
 from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+from ahp.system.history import CommitView, RangeView
 from ahp.system.view import View
 
 _ID = re.compile(r"[0-9a-f]{40,64}")
@@ -50,7 +52,7 @@ class Attempt:
 class CommitRecords:
     """What a log has of the commits `past`; `shown` are their views. It is fed the log's records, in their order.
 
-    `parts` are those of amended commits (`amends.parts`), `attempts` are by change and by git command, `given` the
+    `parts` are those of amended commits (`parts`), `attempts` are by change and by git command, `given` the
     overrides by what binds them (rule, rule digest, content) and `risks` by the signal that was answered, each with who
     and why; `before` are the tips that the first install found, None without one.
     """
@@ -64,7 +66,7 @@ class CommitRecords:
         self.empty: set[str] = set()
         for one, view in zip(past, shown, strict=True):
             for part in (view, view.own):
-                digest = _digest(part)
+                digest = digest_of(part)
                 if digest:
                     self.changes.setdefault(one.id, set()).add(digest)
                     if not part.change().entries:
@@ -142,8 +144,138 @@ class CommitRecords:
         return self.policies.get(str(digest or ""), PolicyName(str(digest or ""), "", ""))
 
 
-def _digest(view: View) -> str:
+def digest_of(view: View) -> str:
+    """The digest of what a view changes, "" where it is not known."""
     try:
         return view.digest()
     except AhpError:
         return ""
+
+
+class Push(NamedTuple):
+    """A push that the gate let pass.
+
+    `head` is the id of what was pushed, `base` what it begins at (None where the log does not tell), `commits` how many
+    commits were judged one by one, `record` the verdict.
+    """
+
+    head: str
+    base: list[str] | None
+    commits: int
+    record: Mapping[str, object]
+
+
+class Pushed(NamedTuple):
+    """Of each commit the first push that brought it, and whether it was judged there by itself (None: not known).
+
+    `before` are the commits that were there when the gate was installed.
+    """
+
+    brought: dict[str, tuple[Push, bool | None]]
+    before: set[str]
+
+
+def pushed(repo: Repository, commits: Sequence[str], pushes: Sequence[Push], tips: Sequence[str]) -> Pushed:
+    """Of `commits`, by `pushes` in their order; `tips` are what the first install found. Raises GitError.
+
+    A push judges one by one at most what it brings and was not there before the gate: where these are as many as its
+    verdict counts, it is these. Where the verdict does not tell what it began at, only its head is known to be of it.
+    """
+    heads = _peeled(repo, [push.head for push in pushes])
+    history = _History(repo, [*commits, *heads.values(), *tips])
+    there = history.brings(tips, ())
+    found: dict[str, tuple[Push, bool | None]] = {}
+    wanted = set(commits)
+    for push in pushes:
+        head = heads.get(push.head)
+        if head is None:
+            continue
+        if push.base is None:
+            found.setdefault(head, (push, None if push.commits else False))
+            continue
+        brings = history.brings([head], push.base) - there
+        by_itself = False if not push.commits else True if len(brings) == push.commits else None
+        for commit in brings & wanted:
+            found.setdefault(commit, (push, by_itself))
+    return Pushed({commit: told for commit, told in found.items() if commit in wanted}, there & wanted)
+
+
+class _History:
+    """The parents of every commit that some tips have, and an order in which no parent comes before its child."""
+
+    def __init__(self, repo: Repository, tips: Sequence[str]) -> None:
+        asked = "".join(f"{tip}\n" for tip in dict.fromkeys(tips)).encode()
+        options = ("--topo-order", "--parents", "--ignore-missing", "--stdin")
+        told = repo.run("rev-list", *options, stdin=asked).decode() if asked else ""
+        lines = [line.split() for line in told.splitlines()]
+        self.parents = {commit: parents for commit, *parents in lines}
+        self.order = {line[0]: number for number, line in enumerate(lines)}
+
+    def brings(self, tips: Iterable[str], base: Iterable[str]) -> set[str]:
+        """What `tips` have and `base` has not, as `git rev-list TIPS --not BASE`."""
+        known = {commit for commit in base if commit in self.order}
+        found = {commit for commit in tips if commit in self.order} - known
+        queue = [self.order[commit] for commit in known | found]
+        names = {self.order[commit]: commit for commit in known | found}
+        heapq.heapify(queue)
+        waiting = len(found)  # nothing new is found once only what is known is left
+        while queue and waiting:
+            commit = names[heapq.heappop(queue)]
+            is_new = commit not in known
+            waiting -= is_new
+            for parent in self.parents[commit]:
+                if parent not in self.order:
+                    continue
+                number = self.order[parent]
+                if number not in names:
+                    names[number] = parent
+                    heapq.heappush(queue, number)
+                    if is_new:
+                        found.add(parent)
+                        waiting += 1
+                    else:
+                        known.add(parent)
+                elif not is_new and parent not in known:
+                    known.add(parent)
+                    found.discard(parent)
+                    waiting -= 1
+        return found
+
+
+def _peeled(repo: Repository, ids: Sequence[str]) -> dict[str, str]:
+    """The commit that each id is or, for a tag, names in the end; those that are not here are left out."""
+    listed = list(dict.fromkeys(ids))
+    asked = "".join(f"{id}^{{commit}}\n" for id in listed).encode()
+    told = repo.run("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked).decode() if listed else ""
+    answers = [line.split() for line in told.splitlines()]
+    return {id: answer[0] for id, answer in zip(listed, answers, strict=True) if answer[1:] == ["commit"]}
+
+
+_MOST = 50  # amends of one commit
+
+
+class Part(NamedTuple):
+    """A change by its digest; `head` is the commit that was amended with it, "" for the first one."""
+
+    head: str
+    digest: str
+
+
+def parts(repo: Repository, commits: Iterable[str]) -> dict[str, list[Part]]:
+    """The parts, the newest first, of those of `commits` that the reflogs here call amends and whose former ones are
+    here. Raises GitError.
+    """
+    amended = reflogs.amended(repo)
+    found = {commit: list(_parts(repo, commit, amended)) for commit in commits if commit in amended}
+    return {commit: told for commit, told in found.items() if told and all(one.digest for one in told)}
+
+
+def _parts(repo: Repository, commit: str, amended: dict[str, str]) -> Iterator[Part]:
+    for _ in range(_MOST):
+        before = amended.get(commit)
+        if before is None:
+            yield Part("", digest_of(CommitView(repo, commit)) if repo.commit_id(commit) else "")
+            return
+        yield Part(before, digest_of(RangeView(repo, before, commit)))
+        commit = before
+    yield Part("", "")

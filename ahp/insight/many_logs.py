@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ahp.insight import kept, parquet, reading
+from ahp.insight import export, kept, reading
 from ahp.insight.chronicle import Chronicle
 from ahp.insight.otlp import LOG, as_logged
 from ahp.journal import segments
@@ -134,7 +134,7 @@ def _within(top: str) -> Iterator[Source | None]:
             yield _source(folder, segments.opening(parts[0]), size, partial(reading.blocks, folder))
             continue
         for name in sorted(names):
-            if name.endswith((".jsonl", parquet.ENDING)):
+            if name.endswith((".jsonl", export.ENDING)):
                 yield _file(f"{folder}/{name}")
 
 
@@ -150,8 +150,8 @@ def _file(path: str) -> Source | None:
 
 
 def _lines(path: str, since: float | None) -> Iterator[list[bytes]]:
-    if path.endswith(parquet.ENDING):
-        yield from parquet.lines(path)
+    if path.endswith(export.ENDING):
+        yield from export.lines(path)
     else:
         for _, lines, _ in segments.blocks_in(Segment(0, path)):
             yield lines

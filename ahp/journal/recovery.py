@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ahp.journal import index as indexes
-from ahp.journal import loss, rotation, segments, tables
-from ahp.journal.index import JournalUnwritable, LogFiles
+from ahp.journal import rotation, segments, tables
+from ahp.journal.index import NO_HEAD, JournalUnwritable, LogFiles
+from ahp.journal.rotation import genesis_of
+from ahp.journal.tables import Remembered
+from ahp.protocol import records
 from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
@@ -33,16 +36,16 @@ def recover(log: LogFiles, write: Write | None = None) -> indexes.Index:
         with log.lock:
             if fitting := log.fitting():
                 return fitting  # another process has just done it
-            known = loss.memories(log)
+            known = memories(log)
             if write and _size(log.log_path) == 0:
                 rotation.begin(log, log.genesis or next((one.genesis for one in known if one.genesis), None))
             index = _catch_up(log, base or _look_back(log))
-            lost = loss.gone(log.folder, known)
+            lost = gone(log.folder, known)
             if lost and write:
                 found = index.count
-                write(index, [loss.record(lost, found)])
-                log.loss = loss.sentence(lost, found)
-                if any(loss.is_gone(log.folder, one) for one in known):  # a state that remembers less of the same
+                write(index, [record(lost, found)])
+                log.loss = sentence(lost, found)
+                if any(is_gone(log.folder, one) for one in known):  # a state that remembers less of the same
                     tables.forget(log.folder + tables.NAME)
             elif index.inode and index.size and not lost:  # an empty file is still to be begun
                 indexes.IndexFile(log.index_path).save(index)
@@ -158,3 +161,58 @@ def _last_stamp(log: LogFiles) -> str:
         if isinstance(stamp, str) and clock.is_iso(stamp):
             return stamp
     return ""
+
+
+_TOLD = "that is recorded, and `ahp log verify` goes on saying so"
+
+
+def memories(log: LogFiles) -> list[Remembered]:
+    """What the index and the state beside a log remember of it."""
+    index = log.remembered()
+    found = [Remembered(index.count, index.head, index.genesis)] if index and index.head != NO_HEAD else []
+    state = tables.remembered(log.folder + tables.NAME)
+    return found + ([state] if state else [])
+
+
+def gone(folder: str, known: Iterable[Remembered]) -> Remembered | None:
+    """Of what is remembered of the log in `folder` and gone from it, the one with the most lines. Raises AhpError."""
+    return max((one for one in known if is_gone(folder, one)), default=None)
+
+
+def is_gone(folder: str, known: Remembered) -> bool:
+    """Whether the line that is remembered as the log's last is gone from its end, and no `cut` record says so.
+
+    Raises AhpError.
+    """
+    genesis = genesis_told(folder)
+    if genesis and known.genesis and genesis != known.genesis:
+        return False  # of another log, which the genesis record names
+    first, head = 0, known.head.encode()
+    for line in segments.backward(folder):
+        if head in line.raw:
+            return False  # the line after it is there, or a `cut` or `prune` record names it
+        if first and first < known.lines:
+            continue
+        if digest.sha256(line.raw) == known.head:
+            return False
+        n = (line.record() or {}).get("n")
+        first = n if isinstance(n, int) else first
+    return first <= known.lines  # else a person removed the file it was in
+
+
+def genesis_told(folder: str) -> str:
+    """The id of the log in `folder`, "" without one. Raises AhpError."""
+    return next((genesis_of(part) for part in reversed(segments.listed(folder))), "")
+
+
+def record(lost: Remembered, found: int) -> dict[str, object]:
+    """The `cut` record of a log that has `found` lines."""
+    stamp = clock.iso(clock.now())
+    return records.other("cut", stamp, had=lost.lines, found=found, head="sha256:" + lost.head)
+
+
+def sentence(lost: Remembered, found: int) -> str:
+    """For the one who made the record be written."""
+    left = f"of {lost.lines} lines {found} are left"
+    left = left if found < lost.lines else f"its line {lost.lines} is not as it was"
+    return f"the end of the log is gone ({left}); {_TOLD}"

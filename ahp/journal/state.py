@@ -2,7 +2,7 @@
 
 Everything here is derived. A `state.db` that is missing, corrupt, of another version, or that does not fit the log is
 made anew from as much of the log as can matter now; one that cannot be written is replaced by a fold in memory. Only
-what it remembers of lines that are gone from the log (`ahp.journal.loss`) is kept until the log says so.
+what it remembers of lines that are gone from the log (`ahp.journal.recovery`) is kept until the log says so.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TypeVar
 
-from ahp.journal import checkpoint, counts, loss, segments, tables
+from ahp.journal import checkpoint, counts, recovery, segments, tables
 from ahp.journal.answers import AUTOMATIC, SKIP_LASTS
 from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode
@@ -177,11 +177,11 @@ class State:
             found = self._ask(lambda store: self._derived(store, index.keys))
             lines, lost, self._lost = index.count, self._lost, None
             if lost is not None:
-                found.append(loss.record(lost, lines))
+                found.append(recovery.record(lost, lines))
             if not self.journal.append(found, after=made_from):
                 found = []
             elif lost is not None:
-                self.journal.loss = loss.sentence(lost, lines)
+                self.journal.loss = recovery.sentence(lost, lines)
         return len(found) + counts.fold(self.journal)
 
     def _derived(self, store: Store, keys: set[str]) -> list[dict[str, object]]:
@@ -236,7 +236,7 @@ def _synchronised(journal: Journal, path: str) -> _Read:
             fits = known.get("boot") == store.boot and mark is not None and checkpoint.holds(mark, journal.folder)
             lost, is_whole = None, fits and "genesis" in known and not known.get("gone")
             if not is_whole and (memory := tables.remembered_by(known)):
-                lost = memory if loss.is_gone(journal.folder, memory) else None
+                lost = memory if recovery.is_gone(journal.folder, memory) else None
             if fits and mark is not None:
                 begin = (mark.serial, mark.end)
             else:
@@ -247,7 +247,7 @@ def _synchronised(journal: Journal, path: str) -> _Read:
             if read.head:
                 store.put_meta(at=fold.at, boot=store.boot, **read._asdict())
             if not is_whole:
-                store.put_meta(genesis=loss.genesis_told(journal.folder), gone=tables.as_gone(lost))
+                store.put_meta(genesis=recovery.genesis_told(journal.folder), gone=tables.as_gone(lost))
         return fold, (read.serial, read.end), lost
     except BaseException:
         store.close()

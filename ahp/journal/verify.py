@@ -13,7 +13,7 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import NamedTuple
 
-from ahp.journal import loss, segments, tables
+from ahp.journal import recovery, segments, tables
 from ahp.journal.append import Journal
 from ahp.journal.decoding import decode
 from ahp.journal.rotation import genesis_told
@@ -64,7 +64,7 @@ def verify(journal: Journal, kept: Collection[str] = ()) -> Report:
     genesis = genesis_told(first)
     problems = [*_beginning(journal, found, first, chain), *chain.told, *chain.problems()]
     lost = {"index": index.count} if index and index.inode and index.head not in chain.seen else {}
-    if not lost and state and loss.is_gone(journal.folder, state):
+    if not lost and state and recovery.is_gone(journal.folder, state):
         lost = {"state": state.lines}
     for name, lines in lost.items():
         told = f"its {name} remembers {lines} lines, the last of which is gone"

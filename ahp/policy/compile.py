@@ -9,6 +9,8 @@ from ahp.conditions.typecheck import Checked
 from ahp.facts import registry
 from ahp.facts.registry import Command, Extract, Reports, Settings
 from ahp.policy import cache, control, layers, models
+from ahp.policy import tree as trees
+from ahp.policy.problems import PolicyError, Problem
 from ahp.policy.program import Action, Answers, Escalation, Finding, Program, RuleAnswer, RulePlan, Suggestion
 from ahp.policy.rule import Policy, Rule, box_of, rule_digest
 from ahp.policy.sources import FileSource, TreeSource, Watched
@@ -18,6 +20,7 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.system import files, jsontext, patience
 from ahp.system.digest import sha256, tagged
 from ahp.system.errors import AhpError
+from ahp.system.git import Repository
 
 
 def program_for(event: Event) -> Program:
@@ -291,3 +294,19 @@ def prune(folder: str) -> None:
         return  # another process removes some at this moment
     for name in homes[KEPT:]:
         shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
+
+
+def check(repo: Repository, folder: str) -> None:
+    """Raises PolicyError for a staged policy that is a link or does not load; GitError.
+
+    It is compiled for the next event, which it may judge. `folder` is the repository's ahp folder.
+    """
+    tree = trees.of_index(repo)
+    if not tree.has_policy or cache.find_committed(tree, folder, "pre-commit"):
+        return
+    try:
+        committed(tree, folder)
+    except PolicyError as error:
+        why = "this is staged, and a commit may not bring a policy that does not load"
+        first, *others = error.problems
+        raise PolicyError([Problem(first.place, f"{first.what}; {why}", first.mended), *others]) from None

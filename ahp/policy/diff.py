@@ -8,10 +8,10 @@ from typing import Any
 
 from ahp.conditions import compare as conditions
 from ahp.conditions.typecheck import Checked
-from ahp.policy.environments import of_environment, with_limits
 from ahp.policy.models import Escalation
 from ahp.policy.problems import Place, quoted
 from ahp.policy.raw import Field, RawPolicy
+from ahp.policy.refine import of_environment, with_limits
 from ahp.policy.rule import Policy, Rule, box_of, named_limits
 from ahp.policy.vocabulary import DEVELOPMENT, Vocabulary
 from ahp.protocol.signals import strength

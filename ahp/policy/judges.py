@@ -31,9 +31,9 @@ def judges_of(event: "Event") -> list[Judge]:
 
         return targets.judges(event)
     if _stages_policy(event):
-        from ahp.policy import staged
+        from ahp.policy import compile
 
-        staged.check(repo, event.journal)
+        compile.check(repo, event.journal)
     head = trees.of_head(repo, event.listed, keeps=TRIGGERS[event.trigger].family in _OFTEN)
     if head.has_policy and (found := cache.find_committed(head, event.journal, event.trigger)) and found.triggers:
         if not event.root or is_link(event.root + "/" + trees.FOLDER) or is_link(event.root + cache.PROJECT):

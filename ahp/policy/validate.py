@@ -12,7 +12,7 @@ from ahp.conditions.regexes import regex
 from ahp.conditions.schema import MAX_COST, MAX_RULES, Schema, Type
 from ahp.conditions.typecheck import Checked, Each
 from ahp.facts.schemas import triggers_of, where
-from ahp.policy import blame, environments, refine
+from ahp.policy import blame, refine
 from ahp.policy.expand import expand
 from ahp.policy.problems import Place, Problem, quoted
 from ahp.policy.raw import Field, RawPolicy, RawRule
@@ -47,7 +47,7 @@ class _Checker:
         self.bounds(rules)
         found = refine.refinements(rules)
         self.problems += found.problems
-        self.problems += environments.chosen_by_variable(self.raw, environment, rules, self.vocabulary)
+        self.problems += refine.chosen_by_variable(self.raw, environment, rules, self.vocabulary)
         env_names = sorted(
             {path[4:] for _, checked in environment for path in checked.reads if path.startswith("env.")}
         )

@@ -9,7 +9,7 @@ from zoneinfo import available_timezones
 
 from ahp.conditions.globs import PatternError, glob
 from ahp.conditions.schema import Schema
-from ahp.facts import extract, registry, schemas
+from ahp.facts import command_facts, registry, schemas
 from ahp.policy.problems import Problem, nearest
 from ahp.policy.program import ALONE
 from ahp.policy.raw import Field, RawPolicy
@@ -202,8 +202,8 @@ def _bad_extracts(field: Field) -> list[Problem]:
     problems = []
     for name, taken in field.value.extract.items():
         try:
-            extract.plan(taken.value, field.value.parse)
-        except extract.ExtractError as error:
+            command_facts.plan(taken.value, field.value.parse)
+        except command_facts.ExtractError as error:
             problems.append(Problem(field.place, f"`extract`: `{name[:60]}`: {error}"))
     return problems
 

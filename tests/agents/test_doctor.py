@@ -6,7 +6,7 @@ import pytest
 
 from ahp.agents import doctor, install
 from ahp.agents.clients import CLIENTS
-from ahp.hosts.git.check import Check
+from ahp.hosts.table import Check
 from tests.agents.conftest import found
 from tests.conftest import Repo
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ahp.facts import deps, lock_files
+from ahp.facts import deps, unlocked
 
 ALL = [f"deps.{field}" for field in deps.NAMESPACE.schema]
 
@@ -152,7 +152,7 @@ def test_what_is_no_other_dependency_leaves_no_lock_behind(
 
 def test_the_group_and_the_member_count_where_a_lock_file_has_them() -> None:
     def held(lock: str, group: str, name: str, spec: str, member: str) -> bool:
-        return lock_files.holds(lock, HELD[lock].encode(), (group, name), spec, member=member, is_new=True)
+        return unlocked.holds(lock, HELD[lock].encode(), (group, name), spec, member=member, is_new=True)
 
     assert held("pnpm-lock.yaml", "dependencies", "a", "2.0.0", "packages/a")
     assert not held("pnpm-lock.yaml", "devDependencies", "a", "2.0.0", "packages/a")

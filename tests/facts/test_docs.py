@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from ahp.facts import coverage, extract, registry, report_files, schemas, tests
+from ahp.facts import command_facts, coverage, registry, report_files, schemas, tests
 from ahp.policy.presets import PRESETS
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
@@ -92,9 +92,9 @@ def test_the_commands_of_the_evidence_page_are_sound() -> None:
         for name, spec in (example.get("facts") or {}).items():
             seen.add(name)
             spec = {**PRESETS.get(spec.get("preset"), {}), **spec}
-            assert spec["parse"] in extract.OUTPUT_TYPES
+            assert spec["parse"] in command_facts.OUTPUT_TYPES
             for one in (spec.get("extract") or {}).values():
-                extract.plan(one if isinstance(one, str) else one["value"], spec["parse"])
+                command_facts.plan(one if isinstance(one, str) else one["value"], spec["parse"])
     assert {"ruff", "mypy", "eslint", "pytest"} <= seen
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ahp.facts import extract
+from ahp.facts import command_facts
 from ahp.facts.registry import Absent
 from tests.facts.conftest import settings, spec
 
@@ -55,15 +55,15 @@ def test_an_extract_of_lines_keeps_texts(make_event: Any, gather: Any) -> None:
     ["output +", "__import__('os')", "files.changed", "output.__class__", "any(nosuch and x.ok for x in output)"],
 )
 def test_an_extract_outside_the_language_is_refused(expression: str) -> None:
-    with pytest.raises(extract.ExtractError, match="`"):
-        extract.plan(expression, "json")
+    with pytest.raises(command_facts.ExtractError, match="`"):
+        command_facts.plan(expression, "json")
 
 
 def test_a_number_that_is_none_is_absent() -> None:
     """Python's JSON has NaN and infinities; neither the log nor a comparison has a place for them."""
-    built = extract.plan("output", "json")
+    built = command_facts.plan("output", "json")
     for number in (math.nan, math.inf, -math.inf, 10**400):
-        found = extract.value(built, "float", number)
+        found = command_facts.value(built, "float", number)
         assert isinstance(found, Absent)
         assert found.reason == "the output has no finite number there"
-    assert extract.value(built, "float", 3) == 3.0
+    assert command_facts.value(built, "float", 3) == 3.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ahp.facts import given
+from ahp.facts import schemas
 from ahp.system.errors import AhpError
 
 
@@ -50,4 +50,4 @@ def test_given_facts_have_the_types_of_facts(
 def test_given_whole_numbers_may_stand_for_others_and_null_where_it_may(make_event: Any, gather: Any) -> None:
     event = make_event(given={"coverage": {"current": 80}, "lint": {"count": "anything"}})
     assert gather(event, "coverage.current", "lint.count") == {"coverage.current": 80.0, "lint.count": "anything"}
-    assert given._fitting("x", None, {"type": "str", "nullable": True}) is None
+    assert schemas._fitting("x", None, {"type": "str", "nullable": True}) is None

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from ahp.cli.main import run
-from ahp.hosts.monoco.find import find
-from ahp.hosts.monoco.install import install, uninstall
+from ahp.hosts.monoco.install import find, install, uninstall
 from ahp.system import environ, installed
 from ahp.system.errors import AhpError
 from ahp.system.git import discover

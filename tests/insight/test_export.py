@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from ahp.cli import log as command
-from ahp.insight import export, many_logs, otlp, parquet
+from ahp.insight import export, many_logs, otlp
 from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
@@ -135,7 +135,7 @@ def _read_only(*given: object, **more: object) -> None:
 
 
 def test_what_duckdb_says_is_told_in_one_line(lines: Lines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "_MEMORY", "1MB")
+    monkeypatch.setattr(export, "_MEMORY", "1MB")
     with pytest.raises(AhpError, match=r"cannot write .*a\.parquet: Out of Memory") as caught:
         exported("--format", "parquet", "-o", str(tmp_path / "a.parquet"))
     assert "\n" not in str(caught.value) and not [*tmp_path.glob("a.parquet*")]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from ahp.insight import many_logs, overview, parquet, stats
+from ahp.insight import export, many_logs, overview, stats
 from ahp.insight.backtest import replay
 from ahp.insight.groups import BY
 from ahp.insight.otlp import COLUMNS
@@ -107,9 +107,9 @@ def test_the_lines_of_a_parquet_file_are_those_of_the_log(tmp_path: Path) -> Non
     log.lines.insert(2, b'{"torn": ')
     log.to_folder(tmp_path / "clone")
     kept = [line for line in log.lines if line != b'{"torn": ']
-    parquet.write(str(tmp_path / "it's.parquet"), "g'", kept, COLUMNS)
+    export.write(str(tmp_path / "it's.parquet"), "g'", kept, COLUMNS)
     assert read(tmp_path / "it's.parquet") == read(tmp_path / "clone") == read(tmp_path)
-    assert [line for lines in parquet.lines(str(tmp_path / "it's.parquet")) for line in lines] == [
+    assert [line for lines in export.lines(str(tmp_path / "it's.parquet")) for line in lines] == [
         line[:-1] + b', "log": "g\'"}' for line in kept
     ]
 
@@ -134,7 +134,7 @@ def test_a_parquet_file_of_another_program_is_passed_over(tmp_path: Path) -> Non
 def test_columns_of_parquet_can_be_asked(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     path = str(tmp_path / "a.parquet")
-    parquet.write(path, "g", signals("g", "a").lines, COLUMNS)
+    export.write(path, "g", signals("g", "a").lines, COLUMNS)
     found = duckdb.sql(f"SELECT n, kind, epoch(timestamp), intensity, ms FROM '{path}' ORDER BY n").fetchall()
     assert found == [(1, "genesis", START, None, None), (2, "signal", START, "prompt", None)]
 
@@ -145,9 +145,9 @@ def test_an_interrupted_export_leaves_no_file(tmp_path: Path) -> None:
         raise AhpError("gone")
 
     with pytest.raises(AhpError, match="gone"):
-        parquet.write(str(tmp_path / "a.parquet"), "g", lines(), COLUMNS)
+        export.write(str(tmp_path / "a.parquet"), "g", lines(), COLUMNS)
     with pytest.raises(AhpError, match="cannot write"):
-        parquet.write(str(tmp_path / "none" / "a.parquet"), "g", [b"{}"] * 10_000, COLUMNS)
+        export.write(str(tmp_path / "none" / "a.parquet"), "g", [b"{}"] * 10_000, COLUMNS)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from ahp.insight import reading, shipping
-from ahp.journal import counts, past_facts, query, repair, segments, skips, tables
+from ahp.journal import counts, query, repair, segments, skips, tables
 from ahp.journal.append import Journal
-from ahp.journal.prune import prune
+from ahp.journal.repair import prune
 from ahp.journal.state import State
 from ahp.journal.verify import anchor, verify
 from ahp.protocol import event
@@ -176,7 +176,7 @@ def shows_what_is_open(log: Log, before: Before) -> str:
 
 
 def looks_for_a_fact(log: Log, before: Before) -> str:
-    return "" if past_facts.had_fact(log.folder, "main", FACT) else "the fact is missing"
+    return "" if segments.had_fact(log.folder, "main", FACT) else "the fact is missing"
 
 
 def looks_for_skips(log: Log, before: Before) -> str:

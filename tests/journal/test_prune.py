@@ -9,7 +9,7 @@ import pytest
 from ahp.journal import segments
 from ahp.journal.answers import AnswerRefused
 from ahp.journal.append import Journal
-from ahp.journal.prune import prune
+from ahp.journal.repair import prune
 from ahp.journal.verify import anchor, verify
 from ahp.system import clock, terminal
 from ahp.system.errors import AhpError
@@ -65,7 +65,7 @@ def test_what_a_killed_pruning_left_goes_the_next_time(old: Journal, monkeypatch
         raise OSError(5, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr("ahp.journal.prune.os.unlink", fail)
+        patch.setattr("ahp.journal.repair.os.unlink", fail)
         with pytest.raises(AhpError, match="run the command again"):
             prune(old, clock.now() - 100 * DAY, PERSON)
     assert verify(old).problems == []

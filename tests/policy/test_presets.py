@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from ahp.facts import command_output, extract
+from ahp.facts import command_facts, command_output
 from ahp.policy.presets import PRESETS, Preset
 from ahp.policy.rule import Policy
 
@@ -29,7 +29,7 @@ def facts(name: Preset, printed: str) -> dict[str, object]:
     found: dict[str, object] = {"count": output.count}
     for field, given in spec.get("extract", {}).items():
         expression, kind = (given, "int") if isinstance(given, str) else (given["value"], given["type"])
-        found[field] = extract.value(extract.plan(expression, spec["parse"]), kind, output.value)
+        found[field] = command_facts.value(command_facts.plan(expression, spec["parse"]), kind, output.value)
     return found
 
 

@@ -6,7 +6,7 @@ It says what the repository shows. What a platform requires is set on the platfo
 from __future__ import annotations
 
 from ahp.hosts.ci.setup import ADVICE, ALL, GUARD, RULES, UNSEEN, Definition, Setup, setup
-from ahp.hosts.git.check import Check
+from ahp.hosts.table import Check
 from ahp.protocol.text import one_line
 from ahp.system.git import Repository
 

@@ -96,7 +96,7 @@ def log_push(hook: Hook, told: Sequence[Told]) -> None:
 
 def _explain(hook: Hook) -> None:
     """Says so where another tool has taken the place of our hook."""
-    from ahp.hosts.git.reach import obstacle
+    from ahp.hosts.git.probe import obstacle
 
     if found := obstacle(hook.repo, "pre-commit"):
         write(f"     {one_line(found, 500)}; mend: ahp doctor --fix")

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator
 from ahp.conditions.regexes import regex
 from ahp.hosts.git import bundle, hook_managers, husky, installation, lfs, policy_checks, second_channel
 from ahp.hosts.git import install as installing
-from ahp.hosts.git.check import FIX, Check
 from ahp.hosts.git.clone_policies import ClonePolicies
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.idle_hook import IDLE
-from ahp.hosts.git.probe import Probe, may_write, probe
-from ahp.hosts.git.reach import obstacle
+from ahp.hosts.git.probe import Probe, may_write, obstacle, probe
+from ahp.hosts.table import FIX, Check
 from ahp.journal import anchors, repair, verify
 from ahp.journal.append import Journal
 from ahp.protocol.event import identify

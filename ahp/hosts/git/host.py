@@ -15,7 +15,7 @@ from ahp.system.terminal import prose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ahp.hosts.git.check import Check
+    from ahp.hosts.table import Check
 
 
 def hook(arguments: tuple[str, ...]) -> int:

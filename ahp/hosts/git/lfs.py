@@ -7,8 +7,8 @@ asks for them; git then pushes pointers to content that nobody else has.
 import os
 
 from ahp.hosts.git import hook_managers, husky
-from ahp.hosts.git.check import Check
 from ahp.hosts.git.install import asked_folder
+from ahp.hosts.table import Check
 from ahp.system import files
 from ahp.system.git import Repository
 from ahp.system.view import names

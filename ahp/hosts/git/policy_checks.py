@@ -10,8 +10,8 @@ from ahp.gate.of_commits import by_the_log
 from ahp.hosts import asking, command_trust, history, skipping
 from ahp.hosts.ci import setup
 from ahp.hosts.command_trust import some
-from ahp.hosts.git.check import FIX, Check
 from ahp.hosts.git.clone_policies import ClonePolicies, ClonePolicy
+from ahp.hosts.table import FIX, Check
 from ahp.journal import segments
 from ahp.policy import cache
 from ahp.policy import compile as compiling

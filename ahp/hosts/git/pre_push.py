@@ -10,7 +10,7 @@ from ahp.gate.decide import decide
 from ahp.gate.of_commits import OfCommits, by_the_log, speak_once
 from ahp.gate.of_range import Range
 from ahp.hosts.asking import subject_of
-from ahp.hosts.git import anchoring, bypass, lfs, mirror, ranges
+from ahp.hosts.git import bypass, lfs, mirror, ranges
 from ahp.hosts.git.githooks import Hook, read_input, say
 from ahp.hosts.git.install import made_before
 from ahp.hosts.git.output import write
@@ -23,6 +23,7 @@ from ahp.protocol.text import one_line, without_credentials
 from ahp.protocol.triggers import OF_COMMITS, OF_MESSAGES
 from ahp.protocol.verdict import Verdict
 from ahp.system import patience, terminal, tracking
+from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
 
@@ -50,7 +51,7 @@ def judge(hook: Hook) -> int:
     if said := lfs.warning(hook.repo):
         write(f"ahp: {said}")
     if code == 0:
-        anchoring.keep(hook, remote)
+        keep(hook, remote)
     return code
 
 
@@ -217,3 +218,15 @@ def _is_checked_out(repo: Repository, view: RangeView, ruling: Policies) -> bool
     if repo.commit_id("HEAD") != repo.commit_id(view.new) or not repo.root:
         return False
     return not repo.run("status", "--porcelain", "--untracked-files=no")
+
+
+def keep(hook: Hook, remote: str) -> None:
+    """Sends the anchor on its way; no push waits for it, and none fails for want of it."""
+    from ahp.journal import anchors
+    from ahp.journal.append import Journal
+
+    try:
+        if anchors.is_asked(hook.repo, remote):
+            anchors.push_aside(hook.repo, Journal(hook.repo.ahp_dir), remote)
+    except AhpError as error:
+        write(f"ahp: the anchor of the log was not kept: {error}")

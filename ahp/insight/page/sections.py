@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 from ahp.insight.advice import never_mended, percent
 from ahp.insight.overview import Overview, Story
 from ahp.insight.page import charts
-from ahp.insight.page.charts import LEVELS, OUTCOMES, Bar, Line, Mark, Panel, Part
+from ahp.insight.page.charts import LEVELS, OUTCOMES, Bar, Line, Mark, Panel, Part, buckets
 from ahp.insight.page.texts import Texts
-from ahp.insight.page.time_axis import buckets
 from ahp.insight.stats import Answers, Figures
 from ahp.protocol.signals import ACTIONS_OF
 from ahp.protocol.text import one_line

@@ -14,10 +14,10 @@ import pytest
 
 from ahp.hosts.git import bundle, doctor, policy_checks
 from ahp.hosts.git import install as installing
-from ahp.hosts.git.check import Check
 from ahp.hosts.git.clone_policies import ClonePolicies
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.probe import probe
+from ahp.hosts.table import Check
 from ahp.journal.append import Journal
 from ahp.journal.state import State
 from ahp.system.errors import AhpError

@@ -8,8 +8,8 @@ import pytest
 
 from ahp.cli.main import run
 from ahp.hosts.git import doctor, policy_checks
-from ahp.hosts.git.check import Check
 from ahp.hosts.git.clone_policies import ClonePolicies
+from ahp.hosts.table import Check
 from ahp.policy import cache, compile, layers
 from ahp.policy import tree as trees
 from ahp.policy.problems import PolicyError

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ahp.cli.main import run
-from ahp.insight.page import svg
+from ahp.insight.page import writing
 from ahp.system import clock, environ
 from tests.conftest import Repo
 from tests.insight import example
@@ -22,7 +22,7 @@ def project(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
     """A repository with the log of twelve weeks and a waiver; charts are not drawn."""
     monkeypatch.chdir(repo.root)
     monkeypatch.setattr(clock, "now", lambda: example.END)
-    monkeypatch.setattr(svg, "draw", lambda spec: "")
+    monkeypatch.setattr(writing, "draw", lambda spec: "")
     example.write(repo.root / ".git" / "ahp")
     line = "- {rule: size, subject: '*', reason: a move, approver: mei, expires: 2026-04-01}\n"
     repo.commit("first", **{".ahp/waivers.yaml": line})

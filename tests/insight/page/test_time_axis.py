@@ -7,7 +7,7 @@ import itertools
 
 import pytest
 
-from ahp.insight.page.time_axis import buckets
+from ahp.insight.page.charts import buckets
 
 
 def day(text: str) -> int:

@@ -17,7 +17,7 @@ import pytest
 
 from ahp.insight import advice, overview, stats
 from ahp.insight.advice import Advice, many, percent
-from ahp.insight.page import sections, svg
+from ahp.insight.page import sections, writing
 from ahp.insight.page.content import Content, content
 from ahp.insight.page.texts import Texts
 from ahp.insight.page.writing import write
@@ -173,7 +173,7 @@ def test_it_can_be_walked_through_by_keyboard_and_screen_reader(made: Made) -> N
 
 
 def test_in_chinese(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(svg, "draw", lambda spec: "")
+    monkeypatch.setattr(writing, "draw", lambda spec: "")
     text = made.written("zh")
     assert '<html lang="zh-Hans">' in text and "规则的代价与收益" in text
     assert len(Reader(text).tables) == len(Reader(made.text).tables)
@@ -186,7 +186,7 @@ def test_much_advice_is_folded_and_what_hurts_stands_first(made: Made, monkeypat
     kinds = [advice.DORMANT, advice.EFFECTIVE] * 5 + [advice.NOISY]
     told = [Advice(f"rule-{n}", kind, "figures", "do", "shadow") for n, kind in enumerate(kinds)]
     monkeypatch.setattr(advice, "advise", lambda stats: told)
-    monkeypatch.setattr(svg, "draw", lambda spec: "")
+    monkeypatch.setattr(writing, "draw", lambda spec: "")
     page = made.page("en")
     assert [one.kind for one in page.hints] == ["noisy"] + ["effective"] * 5
     assert [one.rule for one in page.more_hints] == ["rule-0", "rule-2", "rule-4", "rule-6", "rule-8"]
@@ -269,7 +269,7 @@ def written_of(lines: list[str], folder: Path, now: float = lively.END) -> Reade
 
 
 def test_what_a_log_may_lack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(svg, "draw", lambda spec: "")
+    monkeypatch.setattr(writing, "draw", lambda spec: "")
     told = lively.Lively()
     told.attempt({"subject": "main", "host": "git", "actor": "human:ann"}, {}, {})
     quiet = written_of(told.lines, tmp_path / "quiet")
