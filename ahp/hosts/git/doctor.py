@@ -54,8 +54,6 @@ def examine(repo: Repository, user_policy: str) -> list[Check]:
         _tried("state", lambda: _state(repo)),
         _tried("git directory", lambda: _writable(repo)),
         _tried("disk", lambda: _disk(repo)),
-        _tried("waivers", lambda: _waivers(policies)),
-        _tried("skips", lambda: policy_checks.skipped(repo)),
         *([_tried("git-lfs", lambda: lfs.check(repo))] if lfs.is_used(repo, everywhere=True) else ()),
         *(_of_policy(policies) if policy.status != "wrong" else ()),
     ]
@@ -98,7 +96,6 @@ def _of_policy(policies: ClonePolicies) -> Iterator[Check]:
     yield _tried("compiled policy", lambda: policy_checks.compiled(policies))
     yield _tried("committed policy", lambda: policy_checks.committed(policies))
     yield _tried("commands", lambda: policy_checks.commands(policies))
-    yield _tried("unpushed commits", lambda: policy_checks.unpushed(policies))
     yield _tried("pushes", lambda: policy_checks.pushed(policies))
 
 
@@ -250,24 +247,3 @@ def _disk(repo: Repository) -> Check:
         files.replace(sample, bytes(_SAMPLE))
         os.unlink(sample)
     return Check("disk", "ok", f"{free >> 20} MiB free")
-
-
-def _waivers(policies: ClonePolicies) -> Check:
-    from ahp.policy import waivers
-    from ahp.policy.problems import PolicyError
-    from ahp.policy.rule import rule_digest
-
-    data = files.read(f"{policies.repo.root}/{waivers.PATH}", 1 << 20)
-    if data is None:
-        return Check("waivers", "ok", "none")
-    found = waivers.parse(data)
-    try:
-        policy = policies.looked_at.policy
-        digests = {rule.key: rule_digest(rule, policy) for rule in policy.rules}
-    except PolicyError:
-        digests = None
-    warnings = found.warnings(waivers.now(), digests)
-    if warnings:
-        more = f", and {len(warnings) - 1} more" if len(warnings) > 1 else ""
-        return Check("waivers", "note", warnings[0] + more, f"edit {waivers.PATH}")
-    return Check("waivers", "ok", f"{len(found.waivers)} in force")

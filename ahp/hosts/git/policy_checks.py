@@ -1,13 +1,9 @@
-"""What `ahp doctor` tells of the policy: is it what judges, can its commands run, what was not or will not be judged.
+"""What `ahp doctor` tells of the policy: is it what judges, can its commands run, what was not judged.
 
 The same for people and agents: nothing here is a way round the gate.
 """
 
-import shlex
-
-from ahp.facts import default_branch
-from ahp.gate.of_commits import by_the_log
-from ahp.hosts import asking, command_trust, history, skipping
+from ahp.hosts import asking, command_trust
 from ahp.hosts.ci import setup
 from ahp.hosts.command_trust import some
 from ahp.hosts.git.clone_policies import ClonePolicies, ClonePolicy
@@ -24,13 +20,10 @@ from ahp.policy.weakening import Sides
 from ahp.protocol.event import Workspace, identify
 from ahp.protocol.triggers import OF_COMMITS
 from ahp.system import clock, environ, jsontext
-from ahp.system.commits import commits
 from ahp.system.git import Repository
 from ahp.system.history import CommitView
 from ahp.system.worktree import WorkTreeView
 
-_COMMITS = 100
-_UPSTREAM = "@{upstream}"
 _ENTRIES = 50  # of one reflog
 _LINES = 200_000
 
@@ -126,44 +119,6 @@ def commands(policies: ClonePolicies) -> Check:
     if waiting:
         return Check("commands", "note", *command_trust.say_waiting(waiting))
     return Check("commands", "ok", f"{len(specs)} accepted and found" if specs else "none")
-
-
-def skipped(repo: Repository) -> Check:
-    """Which rules a person skips in advance, and which skips ended unused in the last day."""
-    found = [one for one in skipping.standing(repo) if one.waits or not one.used]
-    told = [f"{one.skip.rule}: {one.told}" for one in found]
-    if told:
-        return Check("skips", "note", f"{some(told)}; who gave them and why: ahp log --open")
-    return Check("skips", "ok", "none")
-
-
-def unpushed(policies: ClonePolicies) -> Check:
-    """Which commits that the upstream, else the remote's default branch, lacks would not pass the rules of commits.
-
-    Raises PolicyError.
-    """
-    repo = policies.repo
-    name, has_upstream = "unpushed commits", repo.line("rev-parse", "-q", "--verify", _UPSTREAM, ok=(0, 1, 128))
-    compared = _UPSTREAM if has_upstream else _default_branch_there(repo)
-    if not compared:
-        return Check(name, "ok", "there is no upstream and no default branch of a remote to compare with")
-    past = commits(repo, f"{compared}..HEAD", _COMMITS) if repo.commit_id("HEAD") else []
-    tally = history.judge(repo, policies.looked_at.programs, past, excuse=by_the_log(repo.ahp_dir))
-    blocked: dict[str, str] = {}
-    for said in tally.said:
-        if said.level == "block":
-            blocked.setdefault(said.commit.id, said.rule)
-    if blocked:
-        named = [f"{commit[:8]} ({rule})" for commit, rule in blocked.items()]
-        told = f"{len(blocked)} of {_count(len(past), 'commit')} would not pass: {some(named)}"
-        return Check(name, "note", told, f"see what each breaks: ahp try --range {shlex.quote(f'{compared}..HEAD')}")
-    return Check(name, "ok", f"{_count(len(past), 'commit')}, none that a rule blocks" if past else "none")
-
-
-def _default_branch_there(repo: Repository) -> str:
-    """The remote-tracking branch of the default branch, "" where there is none. Raises GitError, AhpError."""
-    there = [f"{remote}/{default_branch.default_branch(repo)}" for remote in default_branch.remotes(repo)]
-    return next((name for name in there if repo.commit_id(f"refs/remotes/{name}")), "")
 
 
 def pushed(policies: ClonePolicies) -> Check:

@@ -14,7 +14,6 @@ import pytest
 
 from ahp.hosts.git import bundle, doctor, policy_checks
 from ahp.hosts.git import install as installing
-from ahp.hosts.git.clone_policies import ClonePolicies
 from ahp.hosts.git.githooks import HOOKS
 from ahp.hosts.git.probe import probe
 from ahp.hosts.table import Check
@@ -71,8 +70,8 @@ def test_all_is_well_and_nothing_is_touched(gated: Gated) -> None:
     assert {check.status for check in checks.values()} == {"ok"}
     assert list(checks) == [
         *("policy", *HOOKS),
-        *("interpreter", "libraries", "log", "state", "git directory", "disk", "waivers", "skips"),
-        *("compiled policy", "committed policy", "commands", "unpushed commits", "pushes"),
+        *("interpreter", "libraries", "log", "state", "git directory", "disk"),
+        *("compiled policy", "committed policy", "commands", "pushes"),
     ]
     assert checks["policy"].detail == "1 rule"
     idle = "reached by commits whose message a rule reads"
@@ -345,23 +344,6 @@ def test_the_probe_goes_elsewhere_when_it_cannot_lie_beside_the_log(gated: Gated
             assert scratch.ask("pre-commit") == ""
     finally:
         gated.folder.chmod(0o700)
-
-
-def test_waivers_that_a_person_should_look_at_are_notes(gated: Gated) -> None:
-    def policies() -> ClonePolicies:
-        return ClonePolicies(gated.repository(), str(gated.user_policy))
-
-    line = "- {rule: %s, subject: main, reason: r, approver: a, expires: 2020-01-01}\n"
-    gated.write(".ahp/waivers.yaml", line % "names/names" + line % "gone/gone")
-    check = doctor._waivers(policies())
-    assert check.status == "note"
-    assert "expired on 2020-01-01, and 1 more" in check.detail
-    gated.write(".ahp/hooks.yaml", "version: 1\nrules: 7\n")
-    assert doctor._waivers(policies()).status == "note"
-    gated.write(".ahp/waivers.yaml", "[]\n")
-    assert doctor._waivers(policies()).detail == "0 in force"
-    gated.write(".ahp/waivers.yaml", "- {rule: x}\n")
-    assert doctor._tried("waivers", lambda: doctor._waivers(policies())).status == "wrong"
 
 
 @pytest.mark.usefixtures("person")

@@ -86,10 +86,9 @@ def test_so_is_the_compiled_policy_of_head(gated: Gated, remote: Repo) -> None:
 
 
 def test_beside_a_file_that_does_not_load_head_s_policy_is_looked_at(gated: Gated, remote: Repo) -> None:
-    bad = gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
     gated.write(".ahp/hooks.yaml", "rules: 7\n")
     assert policy_checks.compiled(policies(gated)).status == "ok"
-    assert bad[:8] in policy_checks.unpushed(policies(gated)).detail
+    assert policies(gated).looked_at.name == "HEAD's policy"
     gated.git("update-ref", "-d", "HEAD")
     with pytest.raises(PolicyError):
         policy_checks.commands(policies(gated))
@@ -98,7 +97,6 @@ def test_beside_a_file_that_does_not_load_head_s_policy_is_looked_at(gated: Gate
 def test_doctor_loads_and_compiles_each_policy_once(
     gated: Gated, remote: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    gated.commit("not pushed yet")
     made: list[type] = []
 
     def once(source: FileSource | TreeSource, load: Callable[..., Policy] = layers.load) -> Policy:
@@ -108,7 +106,7 @@ def test_doctor_loads_and_compiles_each_policy_once(
     monkeypatch.setattr(layers, "load", once)
     monkeypatch.chdir(gated.root)
     run(["doctor"])
-    assert "none that a rule blocks" in capsys.readouterr().out
+    assert "the work tree's is HEAD's" in capsys.readouterr().out
     assert made == [TreeSource, FileSource]
 
 
@@ -165,39 +163,6 @@ def test_commands_that_cannot_run_are_named(gated: Gated) -> None:
     assert check.detail.startswith("no such program on PATH for facts.gone (no-such-program)")
     gated.policy("version: 1\n")
     assert policy_checks.commands(policies(gated)).detail == "none"
-
-
-def test_commits_ahead_that_would_not_pass_are_named(gated: Gated, remote: Repo) -> None:
-    assert policy_checks.unpushed(policies(gated)).detail == "none"
-    gated.commit("good", **{"good.txt": "1\n"})
-    bad = gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
-    check = policy_checks.unpushed(policies(gated))
-    assert check.detail == f"1 of 2 commits would not pass: {bad[:8]} (names)"
-    gated.git("reset", "-q", "--hard", "HEAD^")
-    assert policy_checks.unpushed(policies(gated)).detail == "1 commit, none that a rule blocks"
-    gated.git("checkout", "-q", "-b", "alone", "--no-track")
-    bad = gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
-    check = policy_checks.unpushed(policies(gated))
-    assert check.detail == f"1 of 2 commits would not pass: {bad[:8]} (names)"
-    assert check.mend == "see what each breaks: ahp try --range origin/main..HEAD"
-    assert gated.run("ahp", "try", "--range", "origin/main..HEAD").returncode == 0
-    gated.git("remote", "remove", "origin")
-    assert "no upstream" in policy_checks.unpushed(policies(gated)).detail
-
-
-def test_a_commit_that_a_person_let_pass_is_none(gated: Gated, remote: Repo) -> None:
-    gated.write("bad.txt")
-    gated.add()
-    assert gated.say("commit", "-qm", "bad").code == 1
-    (signal,) = gated.log("signal")
-    assert attended(["ahp", "respond", signal["id"], "proceed_with_risk", "--reason", "x"], gated.root)[0] == 0
-    assert gated.say("commit", "-qm", "bad").code == 0
-    assert policy_checks.unpushed(policies(gated)).detail == "1 commit, none that a rule blocks"
-    message = gated.git("log", "-1", "--format=%B")
-    amended = gated.commit(message, "--amend", "--no-verify", **{"bad-too.txt": "1\n"})
-    assert "Ahp-Override: names" in gated.git("log", "-1", "--format=%B")
-    told = f"1 of 1 commit would not pass: {amended[:8]} (names)"
-    assert policy_checks.unpushed(policies(gated)).detail == told  # the line is of another change
 
 
 def test_a_push_that_no_hook_judged_is_named(gated: Gated, remote: Repo) -> None:
