@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ahp.gate.asked import Context, Excuse, asked, of_commit, outcome, rank
+from ahp.gate.asked import Context, asked, of_commit, outcome, rank
 from ahp.gate.candidate import Candidate
 from ahp.gate.signalling import signal, why_not
 from ahp.hosts import asking
@@ -80,14 +80,13 @@ def judge(
     programs: dict[str, Program],
     past: list[Past],
     seen: Seen = unseen,
-    excuse: Excuse = lambda commit, candidate: "",
 ) -> Tally:
-    """Asks `programs` about each commit, whoever made it and on whatever branch; `excuse` tells what was let pass.
+    """Asks `programs` about each commit, whoever made it and on whatever branch.
 
     A commit of which it is not known what it changes is not judged.
     """
     tally = Tally()
-    for commit, told in ask_each(repo, [programs], past, seen, excuse=excuse):
+    for commit, told in ask_each(repo, [programs], past, seen):
         if isinstance(told, AhpError):
             tally.unjudged.append((commit, str(told)))
             continue
@@ -102,7 +101,6 @@ def ask_each(
     past: list[Past],
     seen: Seen = unseen,
     known: dict[str, dict[str, object]] | None = None,
-    excuse: Excuse = lambda commit, candidate: "",
 ) -> Iterator[tuple[Past, list[list[Candidate]] | AhpError]]:
     """Each commit with what each of the `policies` tells of it, or why it is not known what it changes.
 
@@ -112,7 +110,7 @@ def ask_each(
     budget = _BUDGET * (len(past) + 1)
     event = asking.event("pre-commit", "history", Actor("human"), where, mode="replay", budget=budget)
     event.given = known
-    context = Context(event, known=known, excuse=excuse)
+    context = Context(event, known=known)
     by = [Policies(lambda trigger, of=programs: [Judge(of[trigger], WORKING)]) for programs in policies]  # type: ignore[misc]
     with_text = any("diff" in judge.program.reads for one in by for judge in context.judges(one))
     for number, (commit, view) in enumerate(zip(past, views(repo, past, with_text), strict=True), 1):

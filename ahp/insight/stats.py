@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from math import ceil
@@ -22,7 +22,6 @@ from ahp.system import clock
 from ahp.system.terminal import Seen, unseen
 
 _SHARES = (0.5, 0.9)
-_MANY = 1 << 15  # values, from which on many are alike
 _EXCUSED = columns.DISMISSED | columns.RISKED | columns.BYPASSED | columns.COMMENTED
 
 
@@ -43,18 +42,6 @@ class Spread:
             return None
         half, most = (ordered[bisect_left(counts, ceil(share * counts[-1]))] for share in _SHARES)
         return cls(counts[-1], half, most)
-
-    @classmethod
-    def of_each(cls, values: Iterable[float]) -> Spread | None:
-        """Of values one by one; None of no values."""
-        told = [*values]
-        if len(told) > _MANY:
-            return cls.of(Counter(told))
-        told.sort()
-        if not told:
-            return None
-        half, most = (told[ceil(share * len(told)) - 1] for share in _SHARES)
-        return cls(len(told), half, most)
 
 
 @dataclass
@@ -177,7 +164,7 @@ def summed(logs: Sequence[Chronicle], question: Question) -> Stats:
         alike = tuple(map(id, told.spent[name]))  # as for rules that were always asked together
         if alike not in spreads:
             values = chain.from_iterable(told.spent[name])
-            spreads[alike] = _milliseconds(Spread.of_each(tenths for tenths in values if tenths >= 0))
+            spreads[alike] = _milliseconds(Spread.of(Counter(tenths for tenths in values if tenths >= 0)))
         of(name).asked, of(name).ms = asked, spreads[alike]
     _signals(told, of)
     _episodes(told, of)
@@ -240,7 +227,7 @@ def _signals(told: Tallies, of: Callable[[str], Figures]) -> None:
         else:
             figures.unanswered += many
     for name, tenths in told.spoken.items():
-        of(name).spoke_ms = _milliseconds(Spread.of_each(tenths))
+        of(name).spoke_ms = _milliseconds(Spread.of(Counter(tenths)))
 
 
 def _episodes(told: Tallies, of: Callable[[str], Figures]) -> None:
@@ -255,7 +242,7 @@ def _episodes(told: Tallies, of: Callable[[str], Figures]) -> None:
             if flags & flag:
                 figures.excuses[excuse] = figures.excuses.get(excuse, 0) + many
     for name, seconds in told.seconds.items():
-        of(name).seconds = Spread.of_each(seconds)
+        of(name).seconds = Spread.of(Counter(seconds))
     for name, tries in told.tries.items():
         of(name).tries = Spread.of(tries)
 

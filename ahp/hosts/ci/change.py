@@ -186,12 +186,13 @@ def _fetch(repo: Repository, remote: str, wanted: str) -> str:
 
 def _since(repo: Repository, from_: str, head: str) -> RangeView:
     base = _commit(repo, from_)
-    if not _descends(repo, head, base):
+    if not descends(repo, head, base):
         raise AhpError(f"--from {one_line(from_)} is no ancestor of what is judged ({head[:10]})")
     return RangeView(repo, base, head)
 
 
-def _descends(repo: Repository, commit: str, ancestor: str) -> bool:
+def descends(repo: Repository, commit: str, ancestor: str) -> bool:
+    """Whether `ancestor` is `commit` or one before it, as far as git can tell."""
     try:
         repo.run("merge-base", "--is-ancestor", ancestor, commit)
     except GitError:

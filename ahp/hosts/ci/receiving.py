@@ -18,7 +18,7 @@ from types import FrameType
 from typing import NamedTuple
 
 from ahp.hosts.ci import judging
-from ahp.hosts.ci.change import Change
+from ahp.hosts.ci.change import Change, descends
 from ahp.hosts.ci.formats import plain
 from ahp.hosts.ci.proposal import BRANCHES, TAGS
 from ahp.hosts.ci.report import Report, report
@@ -29,7 +29,7 @@ from ahp.protocol.event import PushRef
 from ahp.protocol.text import one_line
 from ahp.system import boundaries, environ, git
 from ahp.system.errors import AhpError, Timeout
-from ahp.system.git import GitError, Repository
+from ahp.system.git import Repository
 from ahp.system.history import RangeView
 from ahp.system.terminal import unseen
 
@@ -184,7 +184,7 @@ def _not_judged(server: _Server, pushed: PushRef, ref: str) -> Report | None:
         mend = shlex.join(["git", "config", "--add", "ahp.allowRef", one_line(ref, 400)])
         return _refused(f"only branches and tags are taken; an admin allows more: {mend}")
     if not _is_admitted(server, pushed) or (
-        server.default_tip and _has(server.repo, server.default_tip, pushed.local_oid)
+        server.default_tip and descends(server.repo, server.default_tip, pushed.local_oid)
     ):
         return None
     return _ADMITTED
@@ -195,16 +195,7 @@ def _goes_forward(repo: Repository, pushed: PushRef) -> bool:
     old, new = pushed.remote_oid, pushed.local_oid
     if not new.strip("0") or repo.commit_id(new) is None:
         return False
-    return not old.strip("0") or _has(repo, new, old)
-
-
-def _has(repo: Repository, tip: str, commit: str) -> bool:
-    """Whether `commit` is `tip` or one before it, as far as git can tell."""
-    try:
-        repo.run("merge-base", "--is-ancestor", commit, tip)
-    except GitError:
-        return False
-    return True
+    return not old.strip("0") or descends(repo, new, old)
 
 
 def _is_admitted(server: _Server, pushed: PushRef) -> bool:
