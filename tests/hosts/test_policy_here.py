@@ -9,7 +9,7 @@ import pytest
 from ahp.cli.main import run
 from ahp.hosts import asking, policy_here
 from ahp.hosts.git import policy_checks
-from ahp.hosts.git.clone_policies import ClonePolicies
+from ahp.hosts.git.policy_checks import ClonePolicies
 from ahp.system.worktree import WorkTreeView
 from tests.conftest import Repo
 

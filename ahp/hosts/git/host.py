@@ -41,8 +41,8 @@ def install(user: bool) -> list[str]:
     """Puts the hooks in place. Raises AhpError."""
     from ahp.hosts.asking import repository_here, user_policy
     from ahp.hosts.git import installation, lfs, policy_checks
-    from ahp.hosts.git.clone_policies import ClonePolicies
     from ahp.hosts.git.install import install, says_aside
+    from ahp.hosts.git.policy_checks import ClonePolicies
 
     repo = repository_here()
     done = install(repo, user_policy())

@@ -8,7 +8,7 @@ import pytest
 
 from ahp.cli.main import run
 from ahp.hosts.git import doctor, policy_checks
-from ahp.hosts.git.clone_policies import ClonePolicies
+from ahp.hosts.git.policy_checks import ClonePolicies
 from ahp.hosts.table import Check
 from ahp.policy import cache, compile, layers
 from ahp.policy import tree as trees
