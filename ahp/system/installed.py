@@ -10,8 +10,7 @@ import sys
 from importlib import metadata
 from urllib.parse import unquote, urlsplit
 
-from ahp.system import files, jsontext
-from ahp.system.errors import Incomplete
+from ahp.system import jsontext
 
 NAME = "ahp-engine"
 
@@ -111,19 +110,3 @@ def pinned() -> str:
         return requirement()[0]
     found = distribution()
     return f"{NAME}=={found.version}" if kind == "index" and found is not None else ""
-
-
-def template(name: str) -> str:
-    """The text of a template, named as in `hooks/`: `monoco/shim.sh`. Raises AhpError."""
-    for folder in (f"{package()}/hosts/installed", f"{os.path.dirname(package())}/hooks"):
-        data = files.read(f"{folder}/{name}")
-        if data is not None:
-            return data.decode()
-    raise Incomplete(f"its hook template {name}")
-
-
-def package() -> str:
-    """The folder of the package `ahp` that runs."""
-    import ahp
-
-    return os.path.dirname(os.path.abspath(ahp.__file__))

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from ahp.facts.default_branch import default_branch
 from ahp.hosts.ci.proposal import is_ref_name
+from ahp.hosts.templates import template
 from ahp.protocol.text import one_line
 from ahp.system import files, installed, jsontext
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
-from ahp.system.installed import template
 
 LOCK = ".ahp/requirements.txt"
 _BRANCH = "{branch}"

@@ -16,6 +16,7 @@ from ahp.facts import default_branch
 from ahp.hosts.git import bundle, husky, idle_hook, installation, second_channel
 from ahp.hosts.git.githooks import HOOKS, OTHERS
 from ahp.hosts.git.hook_managers import make_room, owner, pass_on, take_away, write
+from ahp.hosts.templates import package, template
 from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.place import INSTALL_RECORD, install_record, noted_genesis
@@ -26,7 +27,6 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, environ, files, git, installed, jsontext, process, staging, tracking
 from ahp.system.errors import AhpError
 from ahp.system.git import COMPARES, Repository
-from ahp.system.installed import package, template
 from ahp.system.view import RAW
 
 _HUSKY = "/husky"

@@ -11,10 +11,10 @@ import sys
 from dataclasses import dataclass
 
 from ahp.hosts.git import installation
+from ahp.hosts.templates import package, template
 from ahp.system import files, installed, jsontext, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
-from ahp.system.installed import package, template
 
 MARK = "put here by `ahp install monoco`"
 _HEAD = 1 << 12

@@ -369,7 +369,7 @@ def test_without_git_on_path_there_is_nothing_to_bake(plain: Gated) -> None:
 
 
 def test_an_installation_without_templates_says_so(plain: Gated, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ahp.system.installed.package", lambda: str(plain.root))
+    monkeypatch.setattr("ahp.hosts.templates.package", lambda: str(plain.root))
     with pytest.raises(AhpError, match="lacks its hook template"):
         install(plain)
 
