@@ -45,7 +45,8 @@ PLAIN_WORDS = (
 )
 PROTOCOL_IN_ANSWER = (
     "Your answer has an action in it that nobody takes here, and the person is not shown it. Answer again in "
-    "plain words, without it. If it is what the answer is about, write words behind it on its line."
+    "plain words, without it. If it is what the answer is about, send the answer as "
+    '{"tool": "final_answer", "args": {"text": "the answer"}}'
 )
 CALL_FINAL = (
     "Your reply calls no tool. If the task is done, call final_answer with the answer; if it is not, go on with your "

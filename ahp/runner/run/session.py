@@ -209,10 +209,7 @@ class Session:
         """The calls that came beside the text, each once."""
         once = {(repr((call.tool, call.args)), call.id or at): call for at, call in enumerate(answer.calls)}
         for call in once.values():
-            given = {"tool": call.tool, "args": call.args, "id": call.id}
-            for one in actions.in_value(given, {*self.tools.names, *OWN_TOOLS}):
-                if not isinstance(one, Respond):
-                    yield one
+            yield actions.native(call.tool, call.args, call.id, {*self.tools.names, *OWN_TOOLS})
 
     def read(self, text: str, scene: str) -> Reply:
         """What a reply to `scene` does."""
@@ -240,7 +237,7 @@ class Session:
             changed = getattr(value, "changed", None)
             claim = [str(path) for path in changed] if isinstance(changed, list | tuple) else None
             return Given(value.model_dump_json(), typed=True, changed=claim, value=value)
-        if isinstance(read_reply(value.text), Protocol):
+        if isinstance(read_reply(value.text), Act | Protocol):
             return self._wrong(prompts.PLAIN_WORDS)
         return Given(value.text, typed=True, changed=value.changed, unsure=value.unsure)
 

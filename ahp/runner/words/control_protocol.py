@@ -19,15 +19,10 @@ FINAL_TOOL = "final_answer"  # ends the run
 # The written forms that models used before the envelope, without case, spaces, hyphens and underscores.
 _OLD_STRINGS: dict[str, ControlKind] = {
     "stepdone": "step_done",
-    "stepcomplete": "step_done",
-    "stepcompleted": "step_done",
     "步骤完成": "step_done",
-    "步骤已完成": "step_done",
     "replan": "replan",
-    "重规划": "replan",
     "重新规划": "replan",
     "需要重规划": "replan",
-    "需要重新规划": "replan",
 }
 _OLD_LINE_LENGTH = 40
 _SHORTEST = min(map(len, _OLD_STRINGS))
@@ -39,8 +34,8 @@ _SIGNAL = re.compile(
     re.IGNORECASE,
 )
 _MOST = 1_000  # signals of one text
-_BEGUN = re.compile(r"""\{\s{0,9}["']?control\b[^{}]{0,60}$""")
-_BEGINNINGS = ('{"control":"step_done', '{"control":"replan', '{"tool":"', '{"respond":"')
+_QUOTES = str.maketrans("", "", "\"'\\“”‘’")
+_KEYS = ("tool", "control", "respond")
 
 
 class ControlEnvelope(BaseModel):
@@ -102,11 +97,11 @@ def find_signals(text: str) -> list[tuple[int, int]]:
     return [found.span() for found in islice(_SIGNAL.finditer(text), _MOST)] if "control" in text.lower() else []
 
 
-def begins_action(written: str) -> bool:
-    """Whether an object that has no end is the beginning of an envelope, a call or an answer to the gate."""
-    compact = "".join(written[:40].split()).replace("'", '"')
-    begins = 1 < len(compact) < 40 and any(one.startswith(compact) for one in _BEGINNINGS)
-    return begins or _BEGUN.match(written) is not None
+def begun(written: str, closed: bool) -> str | None:
+    """The key of the protocol with which an object that cannot be read begins, in any quotes; it may be cut off."""
+    plain = "".join(written[:200].translate(_QUOTES).split())
+    cut = (key for key in _KEYS if not closed and f"{{{key}:".startswith(plain))
+    return next((key for key in _KEYS if plain.startswith(f"{{{key}:")), next(cut, None))
 
 
 def folded(text: str) -> str:

@@ -25,15 +25,15 @@ from ahp.runner.words.control_protocol import (
 
 STEP = "step"  # the scene in which control signals are read
 OWN_TOOLS = frozenset({CONTROL_TOOL, FINAL_TOOL})
-_ANSWERS = ("react", "answer", "planning", "")
 
 _log = logging.getLogger(__name__)
 
 _SAID = {"fenced": "control object in a fence", "repeated": "repeated control object", "legacy": "old control string"}
 _BOTH = "One reply is one action: call the tool or send the control object, not both."
+_ANSWER = '{"tool": "final_answer", "args": {"text": "the answer"}}'
 _QUOTED = (
     "Your reply has words and then a call that stands just so in what you have read, and was not made. If you mean it, "
-    "send the call alone. If you quote it, say what it is behind it, as in: `OBJECT` is what the file holds."
+    f"send the call alone. If you quote it in your answer, send that as {_ANSWER}"
 )
 _THOUGHTS = "Your reply is a thought that never ends: nothing of it was read. Close your thoughts, then act or answer."
 _NOT_HERE = {
@@ -41,11 +41,8 @@ _NOT_HERE = {
     FINAL_TOOL: 'final_answer ends the whole run, not a step. End the step with {"control": "step_done"}.',
 }
 _ALONE = "final_answer ends the run: send it alone, once you have read the results of your calls. Nothing was done."
-_HINT = re.compile(r"step|plan|步骤|规划", re.IGNORECASE)
-# `STEP_DONE` as models wrote it before the envelope, at an end of a line.
-_OLD_AT_AN_END = re.compile(
-    r"^[^\w\n]{0,20}(?:STEP_?DONE|REPLAN)(?!\w)|(?<!\w)(?:STEP_?DONE|REPLAN)[^\w\n]{0,20}$", re.MULTILINE
-)
+_ALONE_IN_STEP = "A step ends only by one control object with nothing around it, exactly as it is asked for."
+_OLD = re.compile("STEP_?DONE|REPLAN")
 _PLAN_LIST = re.compile(r"\[PLAN\][ \t\r]*\n", re.IGNORECASE)
 _NOTHING = " \t\r\n.…{"  # what says nothing when it is all that is said
 _MOST_LINES = 1_000  # that are looked at of old control strings
@@ -89,7 +86,7 @@ def is_protocol_content(text: str | None, tools: Collection[str] = ()) -> bool:
 
     True for nothing at all, and for envelopes, tool calls, plans, answers to the gate and old control strings, however
     they are written, also cut off or beside an answer. `tools` are the names of the run's tools. False for JSON that
-    somebody asked for, and for protocol that a sentence speaks of (`ahp.runner.words.actions`). Linear; never raises.
+    somebody asked for. Linear; never raises.
     """
     if not isinstance(text, str):
         return True
@@ -101,19 +98,16 @@ def read_control(text: str | None) -> Reading | None:
     """The control signal of a reply in a plan step, or None; nothing makes it raise.
 
     An envelope first; then one envelope in a fence, or the same one over and over, as models write it that mean it;
-    a reply that calls a tool is none; then the old strings. All but the first are logged as a warning, so that prompts
-    and models move to the envelope (seed 000 §2.1).
+    then the old strings. All but the first are logged as a warning, so that prompts and models move to the envelope
+    (seed 000 §2.1).
     """
     envelope = try_parse_control_envelope(text)
     if envelope is not None:
         return Reading(envelope.control, envelope.reason, "envelope")
-    if not isinstance(text, str) or not _HINT.search(text):
+    if not isinstance(text, str):
         return None
     shown = markup.spoken(text)
-    found = actions.find(shown)
-    reading = None
-    if all(isinstance(one.item, Signal) for one in found):
-        reading = _nearly_alone(shown, found) or _old_signal(shown)
+    reading = _nearly_alone(shown) or _old_signal(shown)
     if reading is not None:
         _log.warning(
             '%s for %s; the protocol is {"control": "%s"}', _SAID[reading.via], reading.control, reading.control
@@ -150,7 +144,7 @@ def read_reply(
         if control is not None:
             return Act(responses, control=control)
         if found and not responses:
-            return Malformed(_fault_of(found))
+            return Malformed(_ALONE_IN_STEP)
     return Act(responses) if responses else _words(body, found, tools)
 
 
@@ -165,20 +159,15 @@ def without(body: str, found: Iterable[Found], at: int = 0) -> str:
 
 def _words(body: str, found: list[Found], tools: Collection[str]) -> Protocol | Words:
     """A reply in which nothing is done: what a person can be shown of it."""
-    said = _OLD_AT_AN_END.sub("", without(body, found)) if found or not _in_code(body) else body
-    if not markup.without_fences(said).strip(_NOTHING) or _old_signal(body) or _PLAN_LIST.match(body):
+    said = without(body, found)
+    marked = found or _OLD.search(said)
+    letters = _OLD.sub("", bare(said)) if marked else markup.without_fences(said).strip(_NOTHING)
+    if not letters or _old_signal(body) or _PLAN_LIST.match(body):
         return Protocol()
-    if said != body:
-        return Words(said.strip(), cut_out=True) if bare(said) else Protocol()
+    if found:
+        return Words(said.strip(), cut_out=True)
     plain = folded(body) if len(body) < _LONGEST_FOLDED and ("&" in body or not body.isascii()) else body
     return Protocol() if plain != body and actions.find(plain, tools) else Words(body)
-
-
-def _in_code(body: str) -> bool:
-    """Whether the old string that stands at an end of a line stands in code."""
-    found = _OLD_AT_AN_END.search(body)
-    block = markup.Blocks(body).at(found.start()) if found else None
-    return block is not None and old_string(block.body.strip()) is None
 
 
 def _typed(calls: list[ToolCall | Malformed], responses: tuple[Respond, ...], scene: str) -> Act | Final | Malformed:
@@ -212,7 +201,7 @@ def _act(
     scene: str,
     outside: Callable[[], Iterable[str]],
 ) -> Act | Final | Malformed:
-    """The calls of a text, all of them or none: none with a control object, or with words between or behind them.
+    """The calls of a text, all of them or none: none with a control object, or with words behind one of them.
 
     A model that writes on behind its call makes up the result.
     """
@@ -223,34 +212,22 @@ def _act(
             return one.item
     made = [one for one in found if isinstance(one.item, ToolCall)]
     calls = [one.item for one in made if isinstance(one.item, ToolCall)]
-    first, last = made[0], made[-1]
-    if bare(without(body[: last.end], found, first.start)):
+    first = made[0]
+    if bare(without(body, found, first.start)):
         return Malformed(
-            f"You wrote {len(calls)} calls ({_listed(calls)}) with text between them, and none of them was made. Send "
-            "the calls alone, or the first one: their results come with the next message."
+            f"You wrote text behind a call ({_listed(calls)}), and nothing was done. Send the call alone: its result "
+            f"comes with the next message. If it is part of your answer, send that as {_ANSWER}"
         )
-    if not last.fenced and bare(without(body, found, last.end)):
-        return Malformed("Your call has text behind it, and was not made. Send one JSON object and nothing behind it.")
     alone = not actions.without_tags(markup.without_fences(body[: first.start])).strip()
     if not alone and _quotes([body[one.start : one.end] for one in made], outside()):
         return Malformed(_QUOTED)
     if calls[0].tool == CONTROL_TOOL and scene == STEP and not alone:
-        return Malformed("There is other text beside the control object. Send the object alone.")
+        return Malformed(_ALONE_IN_STEP)
     return _typed([*calls], responses, scene)
 
 
 def _listed(calls: Sequence[ToolCall]) -> str:
     return ", ".join(one_line(call.tool, 80) for call in calls[:10])
-
-
-def _fault_of(found: list[Found]) -> str:
-    """Why a reply that holds control objects is no signal, as a sentence for the model."""
-    envelopes = [one.item.envelope for one in found if isinstance(one.item, Signal) and one.item.envelope]
-    if len({envelope.control for envelope in envelopes}) > 1:
-        return "Your reply holds different control objects. Send only the one that you mean."
-    if envelopes:
-        return "There is other text beside the control object. Send the object alone, with nothing before or behind it."
-    return "That is nearly a control object, but not as it has to be written."
 
 
 def _quotes(written: list[str], texts: Iterable[str]) -> bool:
@@ -259,14 +236,16 @@ def _quotes(written: list[str], texts: Iterable[str]) -> bool:
     return any(one in held for held in ("".join(text.split()) for text in texts) for one in wanted)
 
 
-def _nearly_alone(text: str, found: list[Found]) -> Reading | None:
+def _nearly_alone(text: str) -> Reading | None:
     """The envelope that a text is when its fence lines are taken away, once or several times alike."""
-    envelopes = {one.item.envelope for one in found if isinstance(one.item, Signal)}
-    if len(envelopes) != 1 or markup.without_fences(without(text, found)).strip():
+    inside = markup.without_fences(text)
+    found = actions.find(inside)
+    envelopes = {one.item.envelope if isinstance(one.item, Signal) else None for one in found}
+    envelope = envelopes.pop() if len(envelopes) == 1 else None
+    if envelope is None or without(inside, found).strip():
         return None
-    envelope = envelopes.pop()
     via: Via = "repeated" if len(found) > 1 else "fenced"
-    return None if envelope is None else Reading(envelope.control, envelope.reason, via)
+    return Reading(envelope.control, envelope.reason, via)
 
 
 def _old_signal(text: str) -> Reading | None:

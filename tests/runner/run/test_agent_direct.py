@@ -72,7 +72,7 @@ def test_the_words_beside_a_signal_are_not_lost_and_the_signal_is_not_shown() ->
         '{"thought": "I look", "tool": "look", "args": {}}',
         '{"name": "look", "arguments": {}}',
         '<tool_call>{"name": "look", "arguments": {}}</tool_call>',
-        '```json\n{"tool": "look", "args": {}}\n```\nI will wait.',
+        '```json\n{"tool": "look", "args": {}}\n```',
         'Let me look: {"tool": "look", "args": {}}',
     ],
 )
@@ -95,7 +95,7 @@ def test_answers_to_the_gate_and_a_call_in_one_reply_are_both_carried_out() -> N
 
 def test_a_malformed_call_is_said_and_not_made() -> None:
     scene = Scene([f"{call()}\nResult: seen\n{call(n=1)}", call() + call(), "sorry"])
-    assert "2 calls (look, look) with text between them, and none of them was made" in scene.said[1]
+    assert "text behind a call (look, look), and nothing was done" in scene.said[1]
     assert "the same call twice" in scene.said[2]
     assert not scene.of("tool_call")
 
@@ -225,7 +225,8 @@ def test_the_tools_stand_in_the_prompt_in_one_line_each() -> None:
 def test_what_a_model_quotes_of_a_file_is_no_call() -> None:
     held = '{"tool": "look", "args": {"at": "all"}}'
     look = scripted_tool("look", [f"a file\n{held}\n"])
-    scene = Scene([call(), f"It holds:\n{held}", f"`{held}` is what it holds."], tools=[look])
+    typed = call("final_answer", text=f"`{held}` is what it holds.")
+    scene = Scene([call(), f"It holds:\n{held}", typed], tools=[look])
     assert (scene.turn.answer, len(scene.of("tool_call"))) == (f"`{held}` is what it holds.", 1)
     # Alone it is a call, and beside the text it is none of the text's words.
     native = Answer("I do so:", "tool_calls", (NativeCall("look", {"at": "all"}),))

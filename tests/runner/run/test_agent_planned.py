@@ -145,7 +145,7 @@ def test_a_step_ends_by_an_envelope_that_is_fenced_or_repeated(reply: str, via: 
 def test_a_control_object_that_is_no_signal_is_told_its_fault() -> None:
     scene = Scene([plan("a"), f"Done.\n{DONE}", DONE, "done"], planning=True)
     assert scene.turn.stop_reason == "DONE"
-    assert "There is other text beside the control object." in scene.said[2]
+    assert "one control object with nothing around it" in scene.said[2]
     assert '{"control": "step_done"}' in scene.said[2]
     assert len(scene.of("malformed_reply")) == 1
 

@@ -365,7 +365,7 @@ def test_a_call_whose_arguments_may_lack_some_is_not_made() -> None:
 
 
 def test_a_whole_call_is_made_although_the_reply_was_cut() -> None:
-    scene = Scene([Answer(f"```json\n{call()}\n```\nNow I will wait for", "length"), "done"])
+    scene = Scene([Answer(f"Let me look.\n{call()}", "length"), "done"])
     assert scene.figures()["tool_call"] == 1
 
 

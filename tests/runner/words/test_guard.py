@@ -26,8 +26,6 @@ def test_the_sample_cases_of_final_answers(case: dict[str, Any]) -> None:
         '{"control":"step_done"}{"control":"step_done"}',
         '"{"control": "step_done"}"',
         '“{"control": "step_done"}”',
-        "The weather is fine. STEP_DONE",
-        "天气很好。 **STEP_DONE**",
         "[PLAN]\n1. [ ] look\n2. [ ] answer (tools: look)",
         "[PLAN]\n- look",
         '{"control":"step_done"},\n{"control":"replan","reason":"x"}',
@@ -77,8 +75,6 @@ def test_the_sample_cases_of_final_answers(case: dict[str, Any]) -> None:
         'It is sunny.\n{"control":"step_do',
         '{"control":"step_done"}\nIt is sunny.',
         'It is sunny.\n{"control":"step_done"}\nBye.',
-        "It is sunny.\nSTEP_DONE",
-        "It is sunny.\n【STEP_DONE】。\nBye.",
         'Sunny.\n{"tool":"get_weather","args":{"city":"x"}}',
         # marked up
         '- {"control":"step_done"}',
@@ -92,7 +88,7 @@ def test_the_sample_cases_of_final_answers(case: dict[str, Any]) -> None:
         '\u200b\u202e{"control":"step_done"}',
         'It is sunny.\n- {"control":"step_done"}',
         '{"title":"t","steps":[{"id":"a","description":"d","dependencies":[]}]}',
-        'Sunny.\n{"steps":[{"id":"a","description":"d"}],"verification_policy":"auto"}',
+        'Sunny.\n{"steps":[{"id":"a","description":"d","dependencies":[]}]}',
         "<think>It is sunny.",
         "[PLAN]\n1. look\n\nThis is what I would do.",
         '{"control":"step_done"} is what finishes a step.',
@@ -117,17 +113,12 @@ def test_protocol_is_never_shown(text: str) -> None:
         '{"controls": ["step_done"]}',
         '{"tool": "hammer", "price": 5}',
         '{"volume": 1, "cont',
-        'The executor sends {"control":"step_done"} when a step is finished.',
-        '`{"control":"step_done"}` is the envelope that finishes a step.',
         "The old protocol wrote STEP_DONE; it is gone.",
         "NO_REPLAN",
         "I replan the trip.",
-        'In code:\n```py\nDONE = {"control":"step_done"}\n```',
         "文件已写好。\n步骤完成。",
-        '用 {"control":"step_done"} 表示步骤完成。',
         "[control]",
         'It is {"steps": {}} and ends here.\n{"steps": {}}',
-        '```\nx = 1\n\n{"control":"step_done"}',
         "'step'",
         '"step" is a word',
         '"step\\q"',
@@ -157,8 +148,8 @@ def test_answers_pass(text: str) -> None:
         r"Answer: 5 {\"control\": \"step_done\"}",
         'Answer: 5 {"control":"step_do',
         'Answer: 5 {"control"',
-        "Answer: 5 STEP_DONE",
-        "STEP_DONE: the answer is 5",
+        'The executor sends {"control":"step_done"} when a step is finished.',
+        'In code:\n```py\nDONE = {"control":"step_done"}\n```',
         "Answer: 5\n<control>step_done</control>",
         'Answer: 5\n\n```json\n{"control":"step_done"}\n```\nThanks.',
         'To finish a step the model sends {"control":"step_done"}',
@@ -170,7 +161,7 @@ def test_what_stands_beside_words_is_cut_out_of_them(text: str) -> None:
     reply = read_reply(text)
     assert isinstance(reply, Words)
     assert reply.cut_out
-    assert "control" not in reply.text and "STEP_DONE" not in reply.text
+    assert "control" not in reply.text
     assert not is_protocol_content(reply.text)
 
 

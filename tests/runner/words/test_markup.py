@@ -49,7 +49,6 @@ def test_what_is_said_is_left_of_a_reply(text: str) -> None:
         "```\n<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n```",
         "<s>struck out</s> is old HTML.",
         "<reasoning>five</reasoning><answer>5</answer>",
-        "<|x|>",
     ],
 )
 def test_marks_that_a_text_speaks_of_stay(text: str) -> None:
@@ -58,7 +57,7 @@ def test_marks_that_a_text_speaks_of_stay(text: str) -> None:
 
 def test_of_harmonys_messages_the_last_one_counts() -> None:
     assert markup.spoken("<|channel|>analysis<|message|>We know.<|end|>") == ""
-    assert markup.spoken(f"{CHANNELS}{CALL}<|call|>") == f"{CALL}<|call|>"
+    assert markup.spoken(f"{CHANNELS}{CALL}<|call|>") == CALL
 
 
 def test_only_a_thinking_block_without_end_is_only_thoughts() -> None:
@@ -75,30 +74,6 @@ def test_long_runs_of_marks_are_read_once(piece: str) -> None:
     assert len(markup.spoken(piece * 50_000 + "x")) <= len(piece) * 50_000 + 1
 
 
-def code(text: str) -> list[bool]:
-    blocks, at, found = markup.Blocks(text), 0, []
-    for line in text.split("\n"):
-        found.append(blocks.at(at) is not None)
-        at += len(line) + 1
-    return found
-
-
-def test_a_fence_closes_with_its_own_kind_and_at_least_its_length() -> None:
-    assert code("a\n```py\nx\n```\nb") == [False, True, True, True, False]
-    assert code("````\n```\nx\n````\nb") == [True, True, True, True, False]
-    assert code("```\n~~~\n```\nb") == [True, True, True, False]
-    assert code("```\r\nx\r\n```\r\ny") == [True, True, True, False]
-
-
-def test_an_unclosed_fence_runs_to_the_end() -> None:
-    assert code("~~~\nx\ny") == [True, True, True]
-
-
-def test_inline_code_and_deep_indentation_open_no_fence() -> None:
-    assert code("```a``` b\nc") == [False, False]
-    assert code("    ```\nc") == [False, False]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -113,12 +88,6 @@ def test_inline_code_and_deep_indentation_open_no_fence() -> None:
 )
 def test_inside_is_the_body_of_a_text_that_is_one_fence(text: str, expected: str | None) -> None:
     assert markup.inside(text) == expected
-
-
-def test_open_at_end() -> None:
-    assert markup.open_at_end("```\nx\n")
-    assert not markup.open_at_end("```\nx\n```\n")
-    assert not markup.open_at_end("x\n")
 
 
 def test_without_fences_keeps_what_is_inside() -> None:

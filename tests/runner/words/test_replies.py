@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ahp.runner.words.actions import Malformed, Respond, ToolCall
+from ahp.runner.words.actions import Malformed, Respond, ToolCall, native
 from ahp.runner.words.control_protocol import Reading
 from ahp.runner.words.replies import Act, Final, Protocol, Words, is_protocol_content, read_reply
 
@@ -59,19 +59,13 @@ def test_a_call_stands_alone_in_a_fence_or_at_the_end(text: str, tools: frozense
         # Hermes, Qwen, Llama, Mistral
         f'<tool_call>\n{{"name": "read_file", "arguments": {ARGS}}}\n</tool_call>',
         f'<tool_call>{{"name": "read_file", "arguments": {ARGS}}}',
-        f"<tool_call>{CALL}</tool_call>\nI will wait for it.",
-        f"<function=read_file>{ARGS}</function>",
         f'[TOOL_CALLS] [{{"name": "read_file", "arguments": {ARGS}}}]',
         # LangChain
         f'{{"action": "read_file", "action_input": {ARGS}}}',
-        # OpenAI's parallel calls, Gemini, names of namespaces
-        f'{{"recipient_name": "functions.read_file", "parameters": {ARGS}}}',
+        # names of namespaces
+        f'{{"name": "functions.read_file", "parameters": {ARGS}}}',
         f'{{"tool": "default_api.read_file", "args": {ARGS}}}',
-        f'{{"command": "read_file", "args": {ARGS}}}',
-        f'{{"read_file": {ARGS}}}',
-        f'{{"thought": "x", "read_file": {ARGS}}}',
         # marked up, or with words round it
-        f"```json\n{CALL}\n```\nI will wait for the result.",
         f"Let me check: {CALL}",
         f"I will read it. {CALL}",
         f"- {CALL}",
@@ -88,7 +82,6 @@ def test_a_call_stands_alone_in_a_fence_or_at_the_end(text: str, tools: frozense
         f"so I read it\n</think>\n{CALL}",
         f"<thinking>hm</thinking>{CALL}",
         f"{CALL}<|im_end|>\n<|im_start|>user\nResult: x",
-        f'{{"Tool": "read_file", "Args": {ARGS}}}',
         f'{{"actions": [{CALL}]}}',
         f'{{"action": {CALL}}}',
         f"```json{CALL}```",
@@ -105,18 +98,22 @@ def test_what_names_a_tool_of_the_run_is_a_call_in_whatever_shape(text: str) -> 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        (f"{CALL}\nResult: none\n{OTHER}", "2 calls (read_file, search) with text between them, and none of them was"),
-        (f"<tool_call>{CALL}</tool_call>The file is empty.<tool_call>{OTHER}</tool_call>", "text between them"),
+        (f"{CALL}\nResult: none\n{OTHER}", "text behind a call (read_file, search), and nothing was done"),
+        (f"<tool_call>{CALL}</tool_call>The file is empty.<tool_call>{OTHER}</tool_call>", "text behind a call"),
         (f"{CALL}\n{CALL}", "the same call twice (read_file, read_file), and none was made"),
-        (f"{CALL}\n{OTHER}\nResult: none", "nothing behind it"),
+        (f"{CALL}\n{OTHER}\nResult: none", "text behind a call"),
         (f'{CALL}\n{{"tool": "search", "args": [1]}}', "a name and an object"),
         (f'{CALL}\n{{"tool": "search", "args": {{"pattern": "unfinished', "it has no end"),
         (f'{CALL}\n{OTHER}\n{{"control": "step_done"}}', "not both"),
-        (f"{CALL}\nResult: none", "nothing behind it"),
+        (f"{CALL}\nResult: none", "text behind a call"),
         (f'{CALL}\n{{"control": "step_done"}}', "not both"),
         ('{"tool": "read_file", "control": "step_done"}', "not both"),
         ('{"tool": "read_file", "args": [1]}', "a name and an object"),
-        ('{"action": "read_file", "action_input": "a"}', "a name and an object"),
+        (f"```json\n{CALL}\n```\nI will wait for the result.", "text behind a call"),
+        (f"use {CALL} to read", "final_answer"),
+        (f"`{CALL}` is how a file is read.", "final_answer"),
+        (f"<function=read_file>{ARGS}</function>", "one JSON object"),
+        ("```js\nreturn {name: 'search', x: 1}\n```", "cannot be read"),
         ('{"tool": 5}', "a name and an object"),
         ('{"tool": "a", "tool": "b"}', "cannot be read (duplicate key)"),
         ('{"tool": "a", "args": {"x": NaN}}', "NaN is not JSON"),
@@ -149,7 +146,7 @@ def test_what_means_to_act_and_cannot_is_told_the_right_form(text: str, problem:
     [
         CALL + OTHER,
         f"I read and search.\n\n{CALL}\n\n{OTHER}",
-        f"```json\n{CALL}\n```\n```json\n{OTHER}\n```\nI will wait.",
+        f"```json\n{CALL}\n```\n```json\n{OTHER}\n```",
         f"[{CALL},\n {OTHER}]",
         f"```json\n[{CALL}, {OTHER}]\n```",
         f"<tool_call>\n{CALL}\n</tool_call>\n<tool_call>\n{OTHER}\n</tool_call>",
@@ -161,16 +158,12 @@ def test_several_calls_with_nothing_between_them_are_made_in_order(text: str) ->
     assert read_reply(text, TOOLS) == BOTH
 
 
-def test_a_call_keeps_the_id_that_the_model_gave_it() -> None:
-    openai = [
-        {"id": f"c{number}", "function": {"name": "read_file", "arguments": json.dumps({"path": f"f{number}"})}}
-        for number in (1, 2)
-    ]
-    anthropic = {"type": "tool_use", "id": "t", "name": "read_file", "input": {"path": "a"}}
-    for text, ids in ((json.dumps({"tool_calls": openai}), ["c1", "c2"]), (json.dumps(anthropic), ["t"]), (CALL, [""])):
-        reply = read_reply(text, TOOLS)
-        assert isinstance(reply, Act)
-        assert [call.id for call in reply.calls] == ids
+def test_a_call_beside_the_text_has_its_arguments_as_an_object_or_as_text() -> None:
+    for args in ({"path": "a"}, ARGS):
+        call = native("functions.read_file", args, "c1", TOOLS)
+        assert isinstance(call, ToolCall)
+        assert (call, call.id) == (ToolCall("read_file", {"path": "a"}), "c1")
+    assert isinstance(native("read_file", "[1]", "", TOOLS), Malformed)
 
 
 @pytest.mark.parametrize(
@@ -180,8 +173,6 @@ def test_a_call_keeps_the_id_that_the_model_gave_it() -> None:
         '{"tool": "nope", "parameters": {}}',
         '{"tool": "nope"}',
         '{"name": "nope", "arguments": {}}',
-        '{"action": "nope", "action_input": {}}',
-        '{"type": "tool_use", "name": "nope", "input": {}}',
     ],
 )
 def test_a_call_of_a_tool_that_is_not_there_is_a_call(text: str) -> None:
@@ -192,9 +183,6 @@ def test_a_call_of_a_tool_that_is_not_there_is_a_call(text: str) -> None:
     "text",
     [
         "plain words",
-        f"use {CALL} to read",
-        f"`{CALL}` is how a file is read.",
-        f"```\n# how to call\n{CALL}\n```",
         '{"tool": "hammer", "price": 5}',
         '{"tool": "drill", "input": "steel"}',
         '{"name": "search", "stars": 5}',
@@ -202,7 +190,6 @@ def test_a_call_of_a_tool_that_is_not_there_is_a_call(text: str) -> None:
         '{"name": "Bob", "parameters": {"age": 5}}',
         '{"type": "function", "name": "f", "description": "x", "parameters": {"type": "object"}}',
         '{"a": 1}',
-        "```js\nreturn {name: 'search', x: 1}\n```",
         "search(x) is a function.",
         '{"search": {"hits": 3}}',
         '{"command": "search"}',
@@ -241,20 +228,21 @@ def test_details_of_an_answer_become_a_mapping() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    "text",
     [
-        ('{"control": "step_done"}\n{"control": "replan"}', "different control objects"),
-        ('All tests pass.\n{"control": "step_done"}', "other text beside the control object"),
-        ('{"control": "step_done"}\nMoving on.', "other text beside the control object"),
-        ("{'control': 'step_done'}", "nearly a control object"),
-        ('{"control": "Step_Done"}', "nearly a control object"),
-        ('{"control": ["step_done"]}', "nearly a control object"),
+        '{"control": "step_done"}\n{"control": "replan"}',
+        'All tests pass.\n{"control": "step_done"}',
+        '{"control": "step_done"}\nMoving on.',
+        "{'control': 'step_done'}",
+        '{"control": "Step_Done"}',
+        '{"control": ["step_done"]}',
+        'All is done. {"tool": "control", "args": {"control": "step_done"}}',
     ],
 )
-def test_a_control_object_that_is_no_signal_is_told_its_fault(text: str, problem: str) -> None:
+def test_text_ends_a_step_only_by_one_envelope_alone(text: str) -> None:
     reply = read_reply(text, TOOLS, "step")
     assert isinstance(reply, Malformed)
-    assert problem in reply.problem
+    assert "one control object with nothing around it" in reply.problem
     assert is_protocol_content(text, TOOLS)
 
 
@@ -276,7 +264,7 @@ def test_a_final_answer_is_a_call_that_ends_the_run_and_no_step(scene: str) -> N
     typed = '{"tool": "final_answer", "args": {"text": "It is 5."}}'
     for form in (
         typed,
-        '{"action": "Final Answer", "action_input": "It is 5."}',
+        '{"tool": "final_answer", "args": "It is 5."}',
         '```json\n{"action": "final_answer", "action_input": {"text": "It is 5."}}\n```',
         '{"name": "final_answer", "arguments": "{\\"text\\": \\"It is 5.\\"}"}',
     ):
@@ -310,16 +298,6 @@ def test_calls_beside_the_text_are_what_a_reply_does_whatever_its_words_say() ->
         reply = read_reply("", TOOLS, scene, calls=wrong)
         assert isinstance(reply, Malformed)
         assert problem in reply.problem
-
-
-def test_text_ends_a_step_only_by_one_envelope_alone() -> None:
-    for text in (
-        'All is done. {"tool": "control", "args": {"control": "step_done"}}',
-        'The step is complete.\n\n{"control":"step_done"}',
-    ):
-        reply = read_reply(text, TOOLS, "step")
-        assert isinstance(reply, Malformed)
-        assert "beside the control object" in reply.problem
 
 
 @pytest.mark.parametrize(
