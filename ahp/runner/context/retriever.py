@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ahp.runner.context.search import SECONDS, Hits, search
 from ahp.runner.run.events import Event
 from ahp.system import environ, files, git
 from ahp.system.errors import AhpError
@@ -13,6 +12,7 @@ from ahp.system.git import Repository
 from ahp.system.worktree import WorkTreeView
 from ahp.tickets.find import Tickets
 
+SECONDS = 5.0  # for one question to git
 _FILE_LIMIT = 1 << 20  # bytes
 _MOST_FILES = 12  # that are read
 _A_SOURCE = 30  # paths of one ranking
@@ -70,39 +70,36 @@ def fuse(rankings: Mapping[str, Sequence[str]]) -> list[Fused]:
     return sorted(fused.values(), key=lambda one: -one.score)
 
 
-_MOST = 12
-_SHORTEST, _LONGEST = 3, 80
-_QUOTED = re.compile(r"""[`'"“‘「]([^`'"”’」\n]{3,80})[`'"”’」]""")
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[./:-]+[A-Za-z0-9_]+)*(?:\.[A-Za-z0-9]+)?")
-_TELLING = re.compile(r"[_./:]|[a-z][A-Z]|[A-Za-z]\d|^[A-Z]{3,}$")
-# Words of nearly every task, which name nothing in particular.
-_WORDS = """
-    about add after again all also and any are before both build call calls can change check code create delete
-    does done each ensure every existing file files find fix folder for from function given has have how
-    implement into its line lines list look make mend method module more most name new not now of one only other
-    our out over project put read remove rename replace result run same see set should show some step such sure
-    task test tests than that the their them then there these they this to tool update use used using value what
-    when where which will with without work write you your
-"""
-_COMMON = frozenset(_WORDS.split())
+_MOST_NAMES = 12
+# A path or an identifier, and no plain word.
+_NAME = re.compile(r"[A-Za-z_]\w*(?:[./-]+\w+)+|\w*_\w*|\w*[a-z][A-Z]\w*")
 
 
 def names(*texts: str) -> list[str]:
-    """At most 12 names, the most telling first: quoted words, paths and identifiers, then plain words of four letters.
+    """At most 12 names of files and of code in texts, of each of which the first 20,000 characters count."""
+    found = (name for text in texts for name in _NAME.findall(text[:20_000]) if len(name) > 2)
+    return list(dict.fromkeys(found))[:_MOST_NAMES]
 
-    Earlier `texts` go before later ones. Linear in the texts, of which the first 20,000 characters count.
+
+def search(repo: Repository, wanted: Sequence[str]) -> dict[str, list[int]]:
+    """The tracked files that hold one of the names, those that hold most of them first, with the lines.
+
+    Nothing where git cannot tell, or too much is found.
     """
-    telling: dict[str, None] = {}
-    plain: dict[str, None] = {}
-    for text in (text[:20_000] for text in texts):
-        telling.update(dict.fromkeys(word.strip() for word in _QUOTED.findall(text)))
-        for word in _WORD.findall(text):
-            if _TELLING.search(word):
-                telling[word.rstrip(".:/-")] = None
-            elif len(word) > _SHORTEST and word.lower() not in _COMMON:
-                plain[word] = None
-    found = [name for name in telling if _SHORTEST <= len(name) <= _LONGEST and not name.isdigit()]
-    return list(dict.fromkeys([*found, *plain]))[:_MOST]
+    grep = ("grep", "-z", "-n", "-o", "-I", "-F", "--no-color", "--no-column", "--full-name", "--no-recurse-submodules")
+    try:
+        printed = repo.run(*grep, *(f"-e{name}" for name in wanted), ok=(0, 1), timeout=SECONDS)
+    except AhpError:
+        return {}
+    held: dict[str, set[str]] = {}
+    lines: dict[str, list[int]] = {}
+    for line in printed.decode("utf-8", "surrogateescape").split("\n"):
+        path, _, rest = line.partition("\0")
+        number, _, name = rest.partition("\0")
+        if name:
+            held.setdefault(path, set()).add(name)
+            lines.setdefault(path, []).append(int(number))
+    return {path: lines[path] for path in sorted(lines, key=lambda one: (-len(held[one]), one))}
 
 
 class Retriever:
@@ -123,7 +120,7 @@ class Retriever:
     ) -> None:
         self._root = root
         self._may_read = may_read
-        self._brief = brief
+        self._ask_brief, self._brief = brief, ""
         self._tokens = tokens
         self._issue = issue
 
@@ -136,8 +133,8 @@ class Retriever:
 
         No passages outside a repository, nor what git cannot tell: what is missing is only missing.
         """
-        brief = self._brief() if self._tokens else ""
-        brief = brief if tokens(brief) <= self._tokens else ""
+        self._brief = self._brief or (self._ask_brief() if self._tokens else "")
+        brief = self._brief if tokens(self._brief) <= self._tokens else ""
         left = self._tokens - (tokens(brief) if brief else 0)
         repo = self._repository() if left >= _LEAST else None
         if repo is None:
@@ -175,7 +172,9 @@ class Retriever:
             return []
         return [ticket.path, *ticket.files][:_A_SOURCE]
 
-    def _chosen(self, ranked: list[Fused], hits: dict[str, Hits], failed: dict[str, list[int]], left: int) -> Retrieved:
+    def _chosen(
+        self, ranked: list[Fused], hits: dict[str, list[int]], failed: dict[str, list[int]], left: int
+    ) -> Retrieved:
         """The best passages that fit in `left` tokens; one file gets half of what is left at most."""
         passages: list[Passage] = []
         refused: list[str] = []
@@ -188,7 +187,7 @@ class Retriever:
             if not self._may_read(one.path):
                 refused.append(one.path)
                 continue
-            places = [*failed.get(one.path, []), *(hits[one.path].lines if one.path in hits else [])]
+            places = [*failed.get(one.path, []), *hits.get(one.path, [])]
             passage = _passage(one, lines, places, max(left // 2, min(left, 2 * _LEAST)))
             if passage is not None:
                 passages.append(passage)
