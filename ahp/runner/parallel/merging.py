@@ -42,13 +42,13 @@ class StepRun:
     descendants: Descendants
     work: Callable[[], tuple[str | None, bool]]
     looked: Callable[[], object]
-    over: bool = False
-    problem: str | None = None
-    asked: bool = False
-    stop: Stop | None = None
-    error: BaseException | None = None
-    notes: list[str] = field(default_factory=list)
-    thread: threading.Thread | None = None
+    over: bool = field(default=False, init=False)
+    problem: str | None = field(default=None, init=False)
+    asked: bool = field(default=False, init=False)
+    stop: Stop | None = field(default=None, init=False)
+    error: BaseException | None = field(default=None, init=False)
+    notes: list[str] = field(default_factory=list, init=False)
+    thread: threading.Thread | None = field(default=None, init=False)
 
     def start(self, ended: threading.Event, told: "SimpleQueue[StepRun]") -> None:
         """Begins to work; once `ended` is set it breaks off. `told` hears when it is over."""

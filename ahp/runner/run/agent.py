@@ -24,8 +24,6 @@ from ahp.runner.run import prompts
 from ahp.runner.run.events import VERSION, EventLog
 from ahp.runner.run.evidence import Given, VerificationNotes, changed_in, uncovered
 from ahp.runner.run.limits import Breaker
-from ahp.runner.run.prompts import Frames
-from ahp.runner.run.requests import Wants
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.run.session import Session
 from ahp.runner.run.state_machine import NO_EVIDENCE, State, StateMachine, Stop
@@ -243,18 +241,10 @@ class _Run:
         self._mark = secrets.token_hex(8)
         self._descendants = Descendants(self._mark)
         tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root, self._env, self._descendants)
-        frames = Frames(nonce)
-        known = list(agent.toolbox.tools.values())
-        system = prompts.system(known, frames, max_tokens=config.max_tokens, inject_schemas=config.inject_schemas)
-        if agent.answer is not FinalAnswer:
-            system = f"{system}\n\n{prompts.typed(agent.answer)}"
-        wants = Wants(known, agent.answer)
         room = config.retrieval_tokens
         room = room if config.context_tokens is None else min(room, config.context_tokens // 4)
         retriever = Retriever(agent.root, self._desk.may_read, tokens=room, issue=agent.issue, brief=self._desk.brief)
-        self._session = Session(
-            agent.model, config, self._events, self._desk, tools, system, frames, wants, retriever, past, agent.answer
-        )
+        self._session = Session(agent, self._desk, tools, retriever, nonce, past)
         self._root, self._task_text = agent.root, ""
         self._given: Given | None = None
         self._insisted = False  # whether work was taken up again for an answer that nothing covers

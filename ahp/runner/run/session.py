@@ -1,6 +1,7 @@
 """One run's talk with the model: what it is told, how its replies are read, and every action they ask for."""
 
 import copy
+import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -15,13 +16,14 @@ from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.models.model import Answer, Model
 from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation
-from ahp.runner.run.events import AnyLog
+from ahp.runner.run.events import AnyLog, EventLog
 from ahp.runner.run.evidence import Given, owed
 from ahp.runner.run.limits import Breaker, Budget, Room, Usage
 from ahp.runner.run.prompts import Frames
 from ahp.runner.run.requests import Requests, Wants, with_calls
 from ahp.runner.run.restored_run import Cursor, RestoredRun
 from ahp.runner.run.state_machine import NO_EVIDENCE, Stop
+from ahp.runner.tools.tool import Toolbox
 from ahp.runner.validation import sentences
 from ahp.runner.words import actions, markup
 from ahp.runner.words.actions import Malformed, Respond, ToolCall
@@ -34,29 +36,38 @@ _CUT_SHOWN = 400  # characters of a reply that was cut
 _MOST_SILENCES = 3  # replies in a row that are cut before they say anything
 
 
+class Setup(typing.Protocol):
+    """What a session takes of the agent."""
+
+    model: Model
+    config: AgentConfig
+    events: EventLog
+    toolbox: Toolbox
+    answer: type[BaseModel]
+
+
 class Session:
     """What every scene of a run shares. `usage` is what it uses: of a whole run, however many sessions that has."""
 
     def __init__(
         self,
-        model: Model,
-        config: AgentConfig,
-        events: AnyLog,
+        setup: Setup,
         desk: SignalDesk,
         tools: GatedTools,
-        system: str,
-        frames: Frames,
-        wants: Wants,
         retriever: Retriever,
+        nonce: str,
         past: RestoredRun | None = None,
-        answer: type[BaseModel] = FinalAnswer,
     ) -> None:
+        config, known = setup.config, list(setup.toolbox.tools.values())
         self.config = config
-        self._form = answer
-        self.events = events
+        self._form = setup.answer
+        self.events: AnyLog = setup.events
         self.desk = desk
         self.tools = tools
-        self.frames = frames
+        self.frames = Frames(nonce)
+        system = prompts.system(known, self.frames, max_tokens=config.max_tokens, inject_schemas=config.inject_schemas)
+        if self._form is not FinalAnswer:
+            system = f"{system}\n\n{prompts.typed(self._form)}"
         self.cut = False  # whether the last reply ended at its limit
         self.silent = False  # and before it had said anything
         self._silences = 0  # in a row
@@ -66,15 +77,16 @@ class Session:
         self._retriever = retriever
         # Here the clock of the budget starts.
         budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
-        self.usage = Usage(budget, Room(config.context_tokens, lambda: _window(model, config.max_tokens)))
-        self._requests = Requests(model, config, events, wants, self.usage)
+        self.usage = Usage(budget, Room(config.context_tokens, lambda: _window(setup.model, config.max_tokens)))
+        wants = Wants(known, self._form)
+        self._requests = Requests(setup.model, config, self.events, wants, self.usage)
         self._system = system
         self._conversation: Conversation | None = None
         self._reminders: list[str] = []
         if past is not None:
             self._take_up(past)
         if past is None or past.system != system:  # the tools may be others now
-            events("message", role="system", content=system)
+            self.events("message", role="system", content=system)
 
     def _take_up(self, past: RestoredRun) -> None:
         """Goes on where a former run stood: what is used up stays used up."""

@@ -48,11 +48,10 @@ def _as_unified(text: str) -> str:
 
 def parse(text: str) -> list[FilePatch]:
     """The files of a patch. Raises PatchError."""
-    text = _as_unified(text)
     found: list[FilePatch] = []
     change: FilePatch | None = None  # what a hunk is about, where one may stand
-    before = names = mode = ""
-    for part in [*patch.parts(text.replace("\r\n", "\n"), counted=False), patch.FILE]:
+    before = names = ""
+    for part in [*patch.parts(_as_unified(text).replace("\r\n", "\n"), counted=False), patch.FILE]:
         if isinstance(part, patch.Hunk):
             if change is None:
                 raise PatchError(
@@ -66,32 +65,19 @@ def parse(text: str) -> list[FilePatch]:
         change = None
         if part.startswith(_NOT_TAKEN):
             raise PatchError(f"a patch that holds {part[:40]!r} is not taken; write the file, or run a command")
-        if mode and part.startswith(("--- " if mode == "new" else "+++ ") + patch.NOWHERE):
-            mode = ""  # it has content, which follows
-        is_file = part.startswith("+++ ") and before.startswith("--- ")
-        if mode and (is_file or part.startswith(patch.FILE)):
-            found.append(_empty_file(names, mode))
-            mode = ""
-        if is_file:
-            change = _header(before, part)
+        if part.startswith(patch.FILE):
+            if names:
+                raise PatchError(f"{names[:100]!r} has no lines to change; write the file, or run a command")
+            names = part
+        if part.startswith("+++ ") and before.startswith("--- "):
+            change, names = _header(before, part), ""
             found.append(change)
-        elif part.startswith(("new file mode ", "deleted file mode ")) and before.startswith(patch.FILE):
-            names, mode = before, part.partition(" ")[0]
         if len(found) > _MOST_FILES:
             raise PatchError(f"more than {_MOST_FILES} files in one patch")
         before = part
     if not found:
         raise PatchError("no file in it: a unified diff has the lines `--- a/PATH` and `+++ b/PATH` before its hunks")
     return found
-
-
-def _empty_file(names: str, mode: str) -> FilePatch:
-    """A file without content that is made or deleted: git writes neither its names nor a hunk."""
-    both = names.removeprefix(patch.FILE)
-    path = both[2 : len(both) // 2]
-    if both != f"a/{path} b/{path}":
-        raise PatchError(f"the path in {names[:100]!r} cannot be told; write the file instead")
-    return FilePatch(path, creates=mode == "new", deletes=mode != "new")
 
 
 def _header(old: str, new: str) -> FilePatch:

@@ -125,17 +125,12 @@ def test_a_patch_that_does_not_fit_changes_nothing(call: Call, folder: Path, the
 FITS = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+ONE\n"
 
 
-def test_files_without_content_are_made_and_deleted(call: Call, folder: Path) -> None:
+def test_a_file_without_lines_is_not_passed_over(call: Call, folder: Path) -> None:
     (folder / "f").write_text("one\n")
-    (folder / "old one").write_text("")
     made = "diff --git a/new/__init__.py b/new/__init__.py\nnew file mode 100644\nindex 0000000..e69de29\n"
-    gone = "diff --git a/old one b/old one\ndeleted file mode 100644\nindex e69de29..0000000\n"
-    told = call("apply_patch", patch=f"{made}diff --git a/f b/f\n{FITS}{gone}")
-    assert told == "created new/__init__.py\nchanged f\ndeleted old one"
-    assert (folder / "new" / "__init__.py").read_bytes() == b"" and not (folder / "old one").exists()
-    (folder / "old one").write_text("not empty any more")
-    with pytest.raises(AhpError, match="more than the patch removes"):
-        call("apply_patch", patch=gone)
+    with pytest.raises(InvalidCall, match="has no lines to change"):
+        call("apply_patch", patch=f"{made}diff --git a/f b/f\n{FITS}")
+    assert (folder / "f").read_text() == "one\n"
 
 
 def test_the_signature_of_git_format_patch_is_no_line(call: Call, folder: Path) -> None:
@@ -168,7 +163,6 @@ def test_a_hunk_without_a_number_stands_in_one_place() -> None:
         ("diff --git a/f b/f\nold mode 100644\nnew mode 100755\n" + FITS, "'old mode 100644' is not taken"),
         ("diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n", "not taken"),
         ("diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+f\n", "not taken"),
-        ('diff --git "a/\\303" "b/\\303"\nnew file mode 100644\n' + FITS, "cannot be told"),
         ("+++ b/x\n@@ -0,0 +1 @@\n+a\n" + FITS, "a hunk without the lines"),
         ("--- a/x\n@@ -0,0 +1 @@\n+a\n" + FITS, "a hunk without the lines"),
         ("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n", "without a path"),
