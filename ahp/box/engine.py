@@ -61,8 +61,8 @@ def try_out() -> str:
     return told.strip()
 
 
-def become(plan: Plan, folder: str, listener: int, *, terminal: bool) -> None:
-    """Turns this process into bubblewrap; it starts `init` on the socket `listener`.
+def become(plan: Plan, folder: str, listener: int, network: int, *, terminal: bool) -> None:
+    """Turns this process into bubblewrap; it starts `init` on the sockets `listener` and `network`.
 
     `folder` is the session's own. In a terminal the box stays in our session, so that job control works, and cannot
     type there. Raises OSError, CannotBox.
@@ -77,9 +77,10 @@ def become(plan: Plan, folder: str, listener: int, *, terminal: bool) -> None:
     for mount in plan.mounts:
         argv += _arguments(mount, folder)
         closed += ["--remount-ro", mount.place] if mount.kind == "empty" else []
-    os.set_inheritable(listener, True)
-    word = "terminal" if terminal else "-"
-    inside = [sys.executable, "-I", "-S", os.path.realpath(init.__file__), str(listener), word]
+    for number in (listener, network):
+        os.set_inheritable(number, True)
+    inside = [sys.executable, "-I", "-S", os.path.realpath(init.__file__), str(listener), str(network)]
+    inside.append("terminal" if terminal else "-")
     os.execve(argv[0], [*argv, *closed, "--chdir", "/", "--", *inside], plan.env)  # noqa: S606
 
 

@@ -1,9 +1,9 @@
 """The first process in a box: starts calls with the files and the environment that a launcher sends, and reaps.
 
-It runs alone, without ahp: `python -I -S init.py SOCKET TERMINAL`. Each connection is one call: a line of JSON with its
-three files (SCM_RIGHTS) comes in; "started", then the exit code and whether anything is left to do, go out. While it is
-open, each further byte is the number of a signal for the call; when it closes, the call is killed. Without a call and
-without another process the box ends.
+It runs alone, without ahp: `python -I -S init.py SOCKET NETWORK TERMINAL`. Each connection is one call: a line of JSON
+with its three files (SCM_RIGHTS) comes in; "started", then the exit code and whether anything is left to do, go out.
+While it is open, each further byte is the number of a signal for the call; when it closes, the call is killed. Without
+a call and without another process the box ends. On NETWORK it hands out what `ahp.box.network` needs from here.
 """
 
 import array
@@ -16,6 +16,8 @@ import sys
 
 LIMIT = 8 << 20  # bytes of a request
 STARTED = b"started\n"
+PORT = 61080  # of the proxy: above those that the system gives to clients
+FAMILIES = "46"  # of the addresses, in the order of what is handed out
 
 
 class Call:
@@ -88,14 +90,37 @@ class Call:
         del self.files[:]
 
 
-def serve(listener: socket.socket, in_terminal: bool) -> None:
+def hand_out(network: socket.socket) -> None:
+    """Gives out a socket that listens for the proxy, and the lists of what else listens in this network."""
+    listener = socket.create_server(("127.0.0.1", PORT), backlog=128)
+    lists = [os.open(path, os.O_RDONLY) for path in ("/proc/net/tcp", "/proc/net/tcp6") if os.path.exists(path)]
+    socket.send_fds(network, [b"."], [listener.fileno(), *lists])
+    listener.close()
+    for number in lists:
+        os.close(number)
+
+
+def _hand_out_one(network: socket.socket) -> bool:
+    """Gives out a fresh socket of this network; False where nobody asks any more."""
+    try:
+        family = network.recv(1)
+        if family:
+            with socket.socket(socket.AF_INET6 if family == b"6" else socket.AF_INET) as fresh:
+                socket.send_fds(network, [b"."], [fresh.fileno()])
+        return bool(family)
+    except OSError:
+        return False
+
+
+def serve(listener: socket.socket, network: socket.socket, in_terminal: bool) -> None:
     """Until nothing is left to do."""
+    hand_out(network)
     awake, alarm = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     signal.set_wakeup_fd(alarm)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     calls: dict[int, Call] = {}
     poll = select.poll()
-    for number in (listener.fileno(), awake):
+    for number in (listener.fileno(), network.fileno(), awake):
         poll.register(number, select.POLLIN)
     while True:
         for number, _ in poll.poll():
@@ -108,6 +133,9 @@ def serve(listener: socket.socket, in_terminal: bool) -> None:
                 connection, _ = listener.accept()
                 calls[connection.fileno()] = Call(connection)
                 poll.register(connection.fileno(), select.POLLIN)
+            elif number == network.fileno():
+                if not _hand_out_one(network):
+                    poll.unregister(number)
             elif number in calls:
                 _hear(calls[number], calls, poll, in_terminal)
 
@@ -156,4 +184,4 @@ def _forget(call: Call, calls: dict[int, Call], poll: select.poll) -> None:
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2] == "terminal")
+    serve(socket.socket(fileno=int(sys.argv[1])), socket.socket(fileno=int(sys.argv[2])), sys.argv[3] == "terminal")

@@ -1,9 +1,9 @@
 """One box a session: a call enters the one that runs, or starts it; nothing is left on the host when it ends.
 
-Three processes: the launcher, which lives as long as its call; the keeper, outside, which starts the box, waits for its
-end and takes away what it left; and `init`, in the box. The folder of a session, for its owner alone, holds what lasts
-between its boxes (`/tmp`, the home, the layers), the socket of `init`, and two locks: `start` for who looks whether
-there is a box, `alive` for its keeper.
+Four processes: the launcher, which lives as long as its call; the keeper, outside, which starts the box, waits for its
+end and takes away what it left; beside it the one of `network`; and `init`, in the box. The folder of a session, for
+its owner alone, holds what lasts between its boxes (`/tmp`, the home, the layers), the socket of `init`, and two locks:
+`start` for who looks whether there is a box, `alive` for its keeper.
 """
 
 import array
@@ -157,7 +157,7 @@ class _Launcher:
         """A connection on which the call has been started."""
         with _locked(f"{self.folder}/start"):
             plan = table.plan(root, repo, keys, env, self._covers(), self.git)
-            key = digest.sha256(json.dumps([plan.mounts, plan.covers, sorted(plan.env)]).encode("utf-8"))
+            key = digest.sha256(json.dumps([plan.mounts, plan.covers, sorted(plan.env), plan.network]).encode("utf-8"))
             request = {"argv": argv, "env": plan.env, "folder": os.getcwd(), "umask": _umask()}
             connection = self._try(request) if self._noted("key") == key else None
             if connection is None:
@@ -299,12 +299,19 @@ def _keep(folder: str, plan: Plan, listener: socket.socket, alive: int, *, termi
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for path in plan.covers:
             os.makedirs(path, exist_ok=True)
+        ours, its = socket.socketpair()
+        if not os.fork():
+            for file in (its.fileno(), listener.fileno(), alive):
+                os.close(file)
+            _serve_network(ours, plan.network)
+        ours.close()
         box = os.fork()
         if not box:
             for number in (*_FORWARDED, *_TYPED):
                 signal.signal(number, signal.SIG_DFL)
-            engine.become(plan, folder, listener.fileno(), terminal=terminal)
-        listener.close()
+            engine.become(plan, folder, listener.fileno(), its.fileno(), terminal=terminal)
+        for one in (its, listener):
+            one.close()
 
         def end(*_: object) -> None:
             _end(box, signal.SIGKILL)
@@ -320,6 +327,16 @@ def _keep(folder: str, plan: Plan, listener: socket.socket, alive: int, *, termi
     finally:
         _uncover(plan.covers)
         os._exit(code)
+
+
+def _serve_network(channel: socket.socket, listed: list[str]) -> None:
+    """The process beside the keeper; never returns."""
+    try:
+        from ahp.box import network
+
+        network.serve(channel, listed)
+    finally:
+        os._exit(0)
 
 
 def _end(pid: int, number: int) -> None:

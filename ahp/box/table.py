@@ -11,6 +11,7 @@ import stat
 import sys
 from typing import NamedTuple
 
+from ahp.box import init
 from ahp.protocol.event import markers
 from ahp.system import guarded
 from ahp.system.errors import AhpError
@@ -43,6 +44,13 @@ _VARIABLES = """
 """
 
 
+_PROXY = f"http://127.0.0.1:{init.PORT}"
+_NETWORK = {
+    **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), _PROXY),
+    **dict.fromkeys(("no_proxy", "NO_PROXY"), "localhost,127.0.0.1,::1"),
+}
+
+
 class CannotBox(AhpError):
     """There is no box for this call; the text says why, and what to do."""
 
@@ -61,13 +69,14 @@ class Mount(NamedTuple):
 
 class Plan(NamedTuple):
     """A box before it starts. `covers` are folders to be made on the host, upper ones first, for that the places are
-    not there yet; `twins` files with a second name, to be copied before.
+    not there yet; `twins` files with a second name, to be copied before; `network` the hosts that may be reached.
     """
 
     mounts: list[Mount]
     covers: list[str]
     twins: list[str]
     env: dict[str, str]
+    network: list[str]
 
 
 def plan(root: str, repo: Repository | None, keys: Keys, env: dict[str, str], covers: list[str], git: str = "") -> Plan:
@@ -106,7 +115,7 @@ def plan(root: str, repo: Repository | None, keys: Keys, env: dict[str, str], co
     _own_programs(place)
     for one in sockets():
         place.hide(one)
-    return Plan(place.sorted(), made, [*twins, *more], environment(env, keys, place))
+    return Plan(place.sorted(), made, [*twins, *more], environment(env, keys, place), keys.get("network", []))
 
 
 class _Places:
@@ -347,14 +356,14 @@ def sockets() -> list[str]:
 
 
 def environment(env: dict[str, str], keys: Keys, place: _Places) -> dict[str, str]:
-    """The variables in the box: those of a list, those of the policy, and those that name a folder which is there."""
+    """The variables in the box: those of a list, those of the policy, and those that name a place which is there."""
     listed = {*_VARIABLES.split(), *markers(), *(name[1:] for name in keys.get("shown", []) if name.startswith("$"))}
     made = {}
     for name, value in env.items():
-        names_folder = not name.startswith(("GIT_", "AHP_")) and value.startswith("/") and os.path.isdir(value)
-        is_there = names_folder and place.over(value).kind not in ("own", "empty", "nothing")
+        names_place = not name.startswith(("GIT_", "AHP_")) and value.startswith("/") and os.path.exists(value)
+        is_there = names_place and place.over(value).kind not in ("own", "empty", "nothing")
         if name in listed or name.startswith("LC_") or is_there:
             made[name] = value
     if made.get("TMPDIR") not in PASSING:
         made.pop("TMPDIR", None)
-    return {**made, "HOME": place.home, "AHP_BOX": "1"}
+    return {**made, **_NETWORK, "HOME": place.home, "AHP_BOX": "1"}

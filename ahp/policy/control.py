@@ -4,9 +4,9 @@ import functools
 import operator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from ahp.policy.model_types import Duration, Keys, Scalar, Text, Texts
+from ahp.policy.model_types import Duration, Keys, Scalar, Text, Texts, as_list
 from ahp.system import wings
 
 
@@ -96,6 +96,16 @@ class SplitAction(Keys):
     """The largest batch, in files."""
 
 
+_HOST = r"^([A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?\.)*[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?(:[0-9]{1,5})?$"
+_HOST_SCHEMA = {"type": "string", "maxLength": 260, "pattern": _HOST}
+Hosts = Annotated[
+    list[Annotated[str, Field(max_length=260, pattern=_HOST)]],
+    BeforeValidator(as_list),
+    WithJsonSchema({"anyOf": [_HOST_SCHEMA, {"type": "array", "items": _HOST_SCHEMA}]}),
+]
+"""Hosts by name. The last label begins with a letter, which no form of an address does (WHATWG URL, 3.5)."""
+
+
 class BoxKeys(Keys):
     """What is otherwise than by default in the box of a call: paths from the root, from the home (`~/`), or whole."""
 
@@ -107,6 +117,8 @@ class BoxKeys(Keys):
     """Places that are not there for it."""
     shown: Texts = Field(default=[])
     """Places that are hidden by default, and variables (`$NAME`), that are there for it."""
+    network: Hosts = Field(default=[])
+    """Hosts that it may reach by HTTP at ports 80 and 443; `name:port` for another port, or one that is not public."""
 
 
 class SandboxAction(BoxKeys):

@@ -329,7 +329,7 @@ def compare_boxes(old: dict[str, list[str]], new: dict[str, list[str]]) -> tuple
     steps = {EQUAL}
     told = []
     for name in old:
-        opens = name in ("writable", "shown")
+        opens = name in ("writable", "shown", "network")
         for sign, paths in (("+", set(new[name]) - set(old[name])), ("-", set(old[name]) - set(new[name]))):
             if paths:
                 steps.add(WEAKER if opens == (sign == "+") else STRONGER)

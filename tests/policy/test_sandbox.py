@@ -23,7 +23,7 @@ TEST = """\
 def test_its_keys_are_added_to_those_of_the_policy(load: Load) -> None:
     policy = load("box: {hidden: [a], writable: [w]}\n" + RULE % (", hidden: [b]", ", otherwise: skip"))
     (plan,) = compiling.programs(policy)["pre-tool-use"].rules
-    keys = {"writable": ["w"], "read_only": [], "hidden": ["a", "b"], "shown": []}
+    keys = {"writable": ["w"], "read_only": [], "hidden": ["a", "b"], "shown": [], "network": []}
     assert plan.box == {"keys": keys, "otherwise": "skip"}
     assert lint.advise(policy) == []
 
@@ -35,7 +35,10 @@ def test_its_keys_are_added_to_those_of_the_policy(load: Load) -> None:
          "`sandbox` is for tool calls"),
         (RULE.replace("control:", "block:") % ("", ""), "is a control in every environment"),
         ("rules: {b: {at: pre-commit, block: branch.is_default, otherwise: skip}}", "`otherwise` is for a rule whose"),
-        (RULE % (", network: [a]", ""), "network"),
+        (RULE % (", memory: 1", ""), "memory"),
+        *[(RULE % (f", network: ['{one}']", ""), "network") for one in
+          ("127.0.0.1", "127.1", "0x7f.1", "0x7f000001", "017700000001", "2130706433", "::1", "[::1]", "a.0x1", "a..b",
+           "http://a.b", "a.b/", "u@a.b", "a.b:", "-a.b", "*.b", "a b")],
     ],
 )  # fmt: skip
 def test_what_it_cannot_say(load: Load, text: str, said: str) -> None:
@@ -49,6 +52,7 @@ def test_what_it_cannot_say(load: Load, text: str, said: str) -> None:
     [
         ("", ", writable: [x]", "weaker"),
         (", shown: [x]", "", "stronger"),
+        ("", ", network: ['index.example', 'me:8000']", "weaker"),
         (", hidden: [x]", "", "weaker"),
         ("", ", read_only: [x]", "stronger"),
         (", hidden: [x]", ", hidden: [x]", ""),
