@@ -35,7 +35,7 @@ LINES = {
     "journal": 4_110,
     "gate": 3_640,
     "cli": 2_740,
-    "box": 2_256,
+    "box": 2_562,
     "tickets": 1_450,
     "protocol": 620,
     "shell": 360,

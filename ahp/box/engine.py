@@ -137,6 +137,7 @@ def _arguments(mount: Mount, folder: str) -> list[str]:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:
             file.write(mount.source.encode("utf-8", "surrogateescape"))
+        os.chmod(path, 0o755 if mount.source.startswith("#!") else 0o644)
         return ["--ro-bind", path, mount.place]
     if mount.kind == "link":
         return ["--symlink", mount.source, mount.place]

@@ -17,6 +17,7 @@ import sys
 LIMIT = 8 << 20  # bytes of a request
 STARTED = b"started\n"
 PORT = 61080  # of the proxy: above those that the system gives to clients
+DOOR = "ahp-door"  # of the door, a name of the box's own network
 FAMILIES = "46"  # of the addresses, in the order of what is handed out
 
 
@@ -91,12 +92,15 @@ class Call:
 
 
 def hand_out(network: socket.socket) -> None:
-    """Gives out a socket that listens for the proxy, and the lists of what else listens in this network."""
+    """Gives out what listens for the proxy and for the door, and the lists of what else listens in this network."""
     listener = socket.create_server(("127.0.0.1", PORT), backlog=128)
+    door = socket.socket(socket.AF_UNIX)
+    door.bind(f"\0{DOOR}")
+    door.listen(128)
     lists = [os.open(path, os.O_RDONLY) for path in ("/proc/net/tcp", "/proc/net/tcp6") if os.path.exists(path)]
-    socket.send_fds(network, [b"."], [listener.fileno(), *lists])
-    listener.close()
-    for number in lists:
+    given = [listener.detach(), door.detach(), *lists]
+    socket.send_fds(network, [b"."], given)
+    for number in given:
         os.close(number)
 
 

@@ -1,5 +1,7 @@
 """Whether new commits of a box's git directory may enter the repository: by the one door for what exists already."""
 
+import os
+
 from ahp.facts.default_branch import is_default
 from ahp.gate import of_range
 from ahp.gate.asked import Context
@@ -7,11 +9,13 @@ from ahp.gate.decide import decide
 from ahp.gate.of_commits import by_the_log
 from ahp.gate.of_range import Range
 from ahp.hosts import asking, verdict_text
+from ahp.hosts.git import pre_push
+from ahp.hosts.git.asked_push import AskedPush
 from ahp.journal.place import noted_genesis
 from ahp.policy import policies
 from ahp.policy.judges import judges_of
 from ahp.policy.policies import Policies
-from ahp.protocol.event import Actor, Workspace, identify
+from ahp.protocol.event import Actor, Event, PushRef, Workspace, identify
 from ahp.system import environ
 from ahp.system.git import Repository
 
@@ -32,11 +36,8 @@ class Judge:
 
     def refusal(self, repo: Repository, ref: str, commits: list[str]) -> str:
         """Why the commits are not taken, "" where they are. Raises AhpError where that cannot be judged."""
-        user = asking.user_policy()
-        where = Workspace(repo.root, repo.ahp_dir, repo.env, repo, noted_genesis(repo.ahp_dir), user)
-        event = asking.event("pre-commit", "box", self.actor, where, session=self.session or None)
+        event = self._event(repo, "pre-commit", commits[0])
         name = ref.removeprefix(_BRANCHES) if ref.startswith(_BRANCHES) else ""
-        event.attempt = commits[0]
         in_force = Policies(lambda trigger: judges_of(event.but(trigger=trigger)))
         branch = of_range.branch_of(name, name, is_default(repo, name, ""), _NOT_RECORDED)
         context = Context(event, known={"branch": branch}, gathered=("actor",), excuse=by_the_log(repo.ahp_dir))
@@ -44,3 +45,16 @@ class Judge:
         nobody = policies.narrowed(in_force, event, lambda rule: False)
         verdict = decide(event, nobody.at("pre-commit"), told)
         return verdict_text.for_agent(verdict, False) if verdict.denied else ""
+
+    def of_push(self, repo: Repository, refs: list[PushRef], remote: str) -> list[str]:
+        """Why a push is not taken: [] where it is. Raises AhpError where that cannot be judged."""
+        hook = AskedPush(self._event(repo, "pre-push", os.urandom(8).hex()), remote)
+        verdicts = list(pre_push.judge_refs(hook, refs, remote))
+        return [verdict_text.for_agent(verdict, False) for verdict in verdicts if verdict.denied]
+
+    def _event(self, repo: Repository, trigger: str, attempt: str) -> Event:
+        user = asking.user_policy()
+        where = Workspace(repo.root, repo.ahp_dir, repo.env, repo, noted_genesis(repo.ahp_dir), user)
+        event = asking.event(trigger, "box", self.actor, where, session=self.session or None)
+        event.attempt = attempt
+        return event

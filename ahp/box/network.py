@@ -10,7 +10,7 @@ import re
 import select
 import socket
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ahp.box import init
@@ -32,53 +32,48 @@ _LISTENS = "0A"  # a state of /proc/net/tcp
 
 
 class _Refused(Exception):
-    """An answer of the proxy: status, reason, and a sentence."""
-
-    def __init__(self, status: int, reason: str, words: str) -> None:
-        super().__init__(words)
-        self.status, self.reason, self.words = status, reason, words
+    """An answer of the proxy: its status, reason, and a sentence."""
 
 
-def serve(channel: socket.socket, listed: list[str]) -> None:
-    """Until the box ends. `listed` are the names, or `name:port`, of the policy."""
-    _, (proxy, *lists), _, _ = socket.recv_fds(channel, 1, 3)
-    hosts = Hosts(listed)
+def serve(channel: socket.socket, listed: list[str], door: "Callable[[socket.socket], None] | None") -> None:
+    """Until the box ends. `listed` are the names, or `name:port`, of the policy; `door` serves what asks of remotes."""
+    _, (proxy, behind, *lists), _, _ = socket.recv_fds(channel, 1, 4)
+    if door is not None and not os.fork():
+        door(socket.socket(fileno=behind))
+        os._exit(0)
+    hosts = {one.lower() for one in listed}
     threading.Thread(target=_accept, args=(socket.socket(fileno=proxy), hosts), daemon=True).start()
     _Ports(channel, lists).forward()
 
 
-class Hosts:
-    """The hosts that the policy lists. One with its port may lie anywhere; one without, in the public network alone."""
-
-    def __init__(self, listed: list[str]) -> None:
-        self.listed = {one.lower() for one in listed}
-
-    def connect(self, name: str, port: int) -> socket.socket:
-        """A connection to a listed host, whose name is resolved here and once. Raises _Refused."""
-        is_whole = f"{name}:{port}" in self.listed
-        if not is_whole and not (name in self.listed and port in _PORTS):
-            one = name if port in _PORTS else f"{name}:{port}"
-            words = f"the policy lists no {one}; a person may add it: `network: [{one}]` in `box` or in the action"
-            raise _Refused(403, "Not in network of the policy", words)
+def connect(listed: set[str], name: str, port: int) -> socket.socket:
+    """A connection to a listed host, whose name is resolved here and once: one that is listed with its port may lie
+    anywhere, one without in the public network alone. Raises _Refused.
+    """
+    is_whole = f"{name}:{port}" in listed
+    if not is_whole and not (name in listed and port in _PORTS):
+        one = name if port in _PORTS else f"{name}:{port}"
+        words = f"the policy lists no {one}; a person may add it: `network: [{one}]` in `box` or in the action"
+        raise _Refused(403, "Not in network of the policy", words)
+    try:
+        found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise _Refused(502, "Name not found", f"{name}: {error}") from None
+    why = ""
+    for family, kind, protocol, _, address in found:
+        if not is_whole and not _is_public(str(address[0])):
+            why = why or f"{name} is at {address[0]}, no public address; `network: [{name}:{port}]` would allow it"
+            continue
+        connection = socket.socket(family, kind, protocol)
         try:
-            found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError) as error:
-            raise _Refused(502, "Name not found", f"{name}: {error}") from None
-        why = ""
-        for family, kind, protocol, _, address in found:
-            if not is_whole and not _is_public(str(address[0])):
-                why = why or f"{name} is at {address[0]}, no public address; `network: [{name}:{port}]` would allow it"
-                continue
-            connection = socket.socket(family, kind, protocol)
-            try:
-                connection.settimeout(_HEAD)
-                connection.connect(address)
-                connection.settimeout(_IDLE)
-                return connection
-            except OSError as error:
-                connection.close()
-                why = f"{name}:{port}: {error}"
-        raise _Refused(502, "Not reached", why)
+            connection.settimeout(_HEAD)
+            connection.connect(address)
+            connection.settimeout(_IDLE)
+            return connection
+        except OSError as error:
+            connection.close()
+            why = f"{name}:{port}: {error}"
+    raise _Refused(502, "Not reached", why)
 
 
 def _is_public(text: str) -> bool:
@@ -92,13 +87,13 @@ def _is_public(text: str) -> bool:
     return address.is_global and not address.is_multicast
 
 
-def _accept(listener: socket.socket, hosts: Hosts) -> None:
+def _accept(listener: socket.socket, listed: set[str]) -> None:
     free = threading.BoundedSemaphore(_MOST)
 
     def answer(client: socket.socket) -> None:
         try:
             with client:
-                _exchange(client, hosts)
+                _exchange(client, listed)
                 client.settimeout(_LINGERS)
                 client.shutdown(socket.SHUT_WR)
                 while client.recv(1 << 16):
@@ -114,7 +109,7 @@ def _accept(listener: socket.socket, hosts: Hosts) -> None:
         threading.Thread(target=answer, args=(client,), daemon=True).start()
 
 
-def _exchange(client: socket.socket, hosts: Hosts) -> None:
+def _exchange(client: socket.socket, listed: set[str]) -> None:
     """One request and its answer; then the connection is closed, with whatever else it says."""
     import h11
 
@@ -125,7 +120,7 @@ def _exchange(client: socket.socket, hosts: Hosts) -> None:
         if not isinstance(request, h11.Request):
             return
         name, port, path = _target(request)
-        with hosts.connect(name, port) as server:
+        with connect(listed, name, port) as server:
             client.settimeout(_IDLE)
             if request.method != b"CONNECT":
                 _pass_on(request, path, f"{name}:{port}".removesuffix(":80"), inner, client, server)
@@ -134,9 +129,9 @@ def _exchange(client: socket.socket, hosts: Hosts) -> None:
             server.sendall(inner.trailing_data[0])
             _relay(client, server)
     except h11.ProtocolError as error:
-        _say(inner, client, _Refused(400, "Bad request", str(error)))
+        _say(inner, client, 400, "Bad request", str(error))
     except _Refused as refused:
-        _say(inner, client, refused)
+        _say(inner, client, *refused.args)
 
 
 def _event(side: "h11.Connection", peer: socket.socket) -> object:
@@ -213,20 +208,14 @@ def _kept(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     return [*kept, (b"Connection", b"close")]
 
 
-def _say(inner: "h11.Connection", client: socket.socket, refused: _Refused) -> None:
+def _say(inner: "h11.Connection", client: socket.socket, status: int, reason: str, words: str) -> None:
     """Answers in words, where an answer has not begun."""
     import h11
 
-    if inner.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
-        return
-    body = f"ahp box: {refused.words}\n".encode("utf-8", "replace")
-    head = [("Content-Type", "text/plain"), ("Content-Length", str(len(body))), ("Connection", "close")]
-    for event in (
-        h11.Response(status_code=refused.status, reason=refused.reason.encode(), headers=head),
-        h11.Data(data=body),
-        h11.EndOfMessage(),
-    ):
-        client.sendall(inner.send(event) or b"")
+    if inner.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+        body = f"ahp box: {words}\n".encode("utf-8", "replace")
+        head = f"HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain\r\nContent-Length: {len(body)}\r\n"
+        client.sendall(head.encode() + b"Connection: close\r\n\r\n" + body)
 
 
 def _relay(one: socket.socket, other: socket.socket) -> None:

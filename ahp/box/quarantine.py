@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ahp.box import engine
-from ahp.box.table import SESSIONS
+from ahp.box.table import SESSIONS, without_secrets
 from ahp.system import digest, environ, files
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
@@ -139,6 +139,11 @@ class Copy:
             os.makedirs(f"{new}/{name}", exist_ok=True)
         with open(f"{new}/objects/info/alternates", "w", encoding="ascii") as file:
             file.write(OBJECTS + "\n")
+        for name in ("config", "config.worktree"):
+            if text := files.read(f"{new}/{name}"):  # a job's checkout keeps its token there
+                files.replace(f"{new}/{name}", without_secrets(text))
+        for remote in self.git("remote").decode("utf-8", "surrogateescape").splitlines():
+            self.git("config", "--file", f"{new}/config", f"remote.{remote}.vcs", "ahp")  # nobody else was in there yet
         os.rename(new, self.place)
 
     def _bring(self, real: State, index: str) -> None:
@@ -147,7 +152,7 @@ class Copy:
         lines = []
         for name in {*known.refs, *real.refs}:
             there = real.refs.get(name, "")
-            if there == known.refs.get(name, ""):
+            if there in (known.refs.get(name, ""), mine.refs.get(name, "")):
                 continue
             moved_too = mine.refs.get(name, "") != known.refs.get(name, "")
             target = f"refs/outside/{name.removeprefix('refs/')}" if moved_too else name

@@ -51,7 +51,7 @@ def run(
         copy = Copy(folder, repo) if repo is not None and takes_in and Copy.fits(repo) else None
         if copy is not None:
             copy.refresh()
-        launcher = _Launcher(folder, terminal=terminal, git=copy.place if copy is not None else "")
+        launcher = _Launcher(folder, copy, session, terminal=terminal)
         code = launcher.call(argv, root, repo, keys, env)
         return max(code, _taken_in(copy, session)) if copy is not None else code
 
@@ -118,8 +118,8 @@ def _expire(base: str, own: str) -> None:
 
 
 class _Launcher:
-    def __init__(self, folder: str, *, terminal: bool, git: str) -> None:
-        self.folder, self.terminal, self.git = folder, terminal, git
+    def __init__(self, folder: str, copy: Copy | None, session: str, *, terminal: bool) -> None:
+        self.folder, self.copy, self.session, self.terminal = folder, copy, session, terminal
         self.sent: socket.socket | None = None
         self.early: list[int] = []
         self.keeper = ""
@@ -156,7 +156,7 @@ class _Launcher:
     ) -> tuple[socket.socket, dict[str, str]]:
         """A connection on which the call has been started."""
         with _locked(f"{self.folder}/start"):
-            plan = table.plan(root, repo, keys, env, self._covers(), self.git)
+            plan = table.plan(root, repo, keys, env, self._covers(), self.copy.place if self.copy else "")
             key = digest.sha256(json.dumps([plan.mounts, plan.covers, sorted(plan.env), plan.network]).encode("utf-8"))
             request = {"argv": argv, "env": plan.env, "folder": os.getcwd(), "umask": _umask()}
             connection = self._try(request) if self._noted("key") == key else None
@@ -274,14 +274,15 @@ class _Launcher:
         fcntl.flock(alive, fcntl.LOCK_EX)
         keeper = os.fork()
         if not keeper:
-            _keep(self.folder, plan, listener, alive, terminal=self.terminal)
+            _keep(self, plan, listener, alive)
         self._note("keeper", str(keeper))
         os.close(alive)
         listener.close()
 
 
-def _keep(folder: str, plan: Plan, listener: socket.socket, alive: int, *, terminal: bool) -> None:
+def _keep(launcher: _Launcher, plan: Plan, listener: socket.socket, alive: int) -> None:
     """The keeper: until the box or its client ends; never returns."""
+    folder, terminal = launcher.folder, launcher.terminal
     code = CANNOT
     try:
         said = os.open(f"{folder}/said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -303,7 +304,7 @@ def _keep(folder: str, plan: Plan, listener: socket.socket, alive: int, *, termi
         if not os.fork():
             for file in (its.fileno(), listener.fileno(), alive):
                 os.close(file)
-            _serve_network(ours, plan.network)
+            _serve_network(ours, plan, launcher)
         ours.close()
         box = os.fork()
         if not box:
@@ -329,12 +330,14 @@ def _keep(folder: str, plan: Plan, listener: socket.socket, alive: int, *, termi
         os._exit(code)
 
 
-def _serve_network(channel: socket.socket, listed: list[str]) -> None:
+def _serve_network(channel: socket.socket, plan: Plan, launcher: _Launcher) -> None:
     """The process beside the keeper; never returns."""
     try:
-        from ahp.box import network
+        from ahp.box import door, network
 
-        network.serve(channel, listed)
+        copy, session = launcher.copy, launcher.session
+        serve = None if copy is None else lambda listener: door.serve(listener, channel, copy, session, plan.mounts)
+        network.serve(channel, plan.network, serve)
     finally:
         os._exit(0)
 

@@ -7,11 +7,12 @@ adds it here; `ahp doctor` starts a box and tries each kind (`ahp.box.doctor`).
 import os
 import pwd
 import re
+import shlex
 import stat
 import sys
 from typing import NamedTuple
 
-from ahp.box import init
+from ahp.box import init, remote
 from ahp.protocol.event import markers
 from ahp.system import guarded
 from ahp.system.errors import AhpError
@@ -45,6 +46,8 @@ _VARIABLES = """
 
 
 _PROXY = f"http://127.0.0.1:{init.PORT}"
+HELPER = "/run/ahp-bin/git-remote-ahp"
+_REMOTE = [sys.executable, "-I", "-S", os.path.realpath(remote.__file__)]
 _NETWORK = {
     **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), _PROXY),
     **dict.fromkeys(("no_proxy", "NO_PROXY"), "localhost,127.0.0.1,::1"),
@@ -263,12 +266,15 @@ def _git(place: _Places, root: str, repo: Repository | None, copy: str) -> list[
     if copy:
         place.found[f"{root}/.git"] = Mount(f"{root}/.git", "rw", copy)
         place.found["/run/ahp-objects"] = Mount("/run/ahp-objects", "ro", f"{root}/.git/objects")
+        place.add(HELPER, "text", f'#!/bin/sh\nexec {shlex.join(_REMOTE)} {init.DOOR} "$@"\n')
         for name in ("modules", "worktrees", "lfs"):
             place.add(f"{root}/.git/{name}", "ro")
         for name in ("hooks", "ahp"):  # what hooks in the box do to each other, and note, ends with it
             place.add(f"{root}/.git/{name}", "draft")
     else:
         place.hide(f"{repo.common_dir}/{SESSIONS}")
+        config = os.path.realpath(f"{repo.common_dir}/config")
+        place.add(config, "text", without_secrets(_read(config)).decode("utf-8", "surrogateescape"))
     listed = ("config", "config.worktree", "HEAD", "index", "packed-refs", "hooks", "info", "refs", "logs", "ahp")
     paths = [f"{folder}/{name}" for folder in {repo.common_dir, repo.git_dir} for name in listed]
     return [twin for path in paths for twin in _twins(path)]
@@ -366,4 +372,5 @@ def environment(env: dict[str, str], keys: Keys, place: _Places) -> dict[str, st
             made[name] = value
     if made.get("TMPDIR") not in PASSING:
         made.pop("TMPDIR", None)
-    return {**made, **_NETWORK, "HOME": place.home, "AHP_BOX": "1"}
+    path = f"{made.get('PATH', os.defpath)}:{os.path.dirname(HELPER)}"
+    return {**made, **_NETWORK, "PATH": path, "HOME": place.home, "AHP_BOX": "1"}

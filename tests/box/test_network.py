@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import pytest
 
 from ahp.box import init
-from ahp.box.network import Hosts, _is_public, _Refused
+from ahp.box.network import _is_public, _Refused, connect
 
 from .conftest import Boxed
 
@@ -223,7 +223,7 @@ def test_addresses_of_a_listed_name_are_public_or_listed_with_the_port() -> None
     assert [one for one in private if _is_public(one)] == []
     assert _is_public("93.184.215.14") and _is_public("2606:2800:21f:cb07::1")
     with pytest.raises(_Refused, match=r"`network: \[localhost:80\]` would allow it"):
-        Hosts(["localhost"]).connect("localhost", 80)
+        connect({"localhost"}, "localhost", 80)
 
 
 def _configured(*command: str) -> str:
