@@ -29,7 +29,7 @@ LINES = {
     "policy": 7_420,
     "insight": 7_070,
     "agents": 6_840,
-    "system": 6_770,
+    "system": 6_780,
     "conditions": 4_830,
     "facts": 4_410,
     "journal": 4_180,

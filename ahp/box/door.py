@@ -16,6 +16,7 @@ from ahp.box.quarantine import Copy
 from ahp.protocol.event import PushRef
 from ahp.system import environ
 from ahp.system.errors import AhpError
+from ahp.system.git import as_settings
 
 if TYPE_CHECKING:
     from ahp.box.table import Mount
@@ -77,6 +78,8 @@ class Door:
         path = [one for one in env.get("PATH", "").split(":") if one.startswith("/") and not self._writes(one)]
         self.env = {name: value for name, value in env.items() if name == "HOME" or not self._names_open(value)}
         self.env |= {"PATH": ":".join(path), "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        self.off = copy.repo.drivers()  # hooks of the configuration, which git runs since 2.54
+        self.env |= as_settings(self.off, self.env)
         self.env["GIT_ALLOW_PROTOCOL"] = "file:git:http:https:ssh"  # no `ext::`, no helper of any other name
 
     def listed(self, wish: dict[str, Any]) -> list[str]:
@@ -168,6 +171,8 @@ class Door:
             file = os.path.join(self.copy.git_dir, origin.removeprefix("file:"))
             if origin.startswith("file:") and self._writes(file):
                 raise _Closed(f"git's settings include {file}, which a box may write; {mend}")
+            if key.startswith("hook.ahp-") or f"{key.rpartition('.')[0]}.enabled" in self.off:
+                continue
             is_url = key.startswith("remote.") and key.endswith("url")
             if self._names_open(value) and key not in _OF_REPOSITORIES and not is_url:
                 raise _Closed(f"git's setting {key} names {value}, which a box may write; {mend}")

@@ -22,7 +22,7 @@ from ahp.box import engine
 from ahp.box.table import SESSIONS, without_secrets
 from ahp.system import digest, environ, files
 from ahp.system.errors import AhpError
-from ahp.system.git import Repository
+from ahp.system.git import Repository, as_settings
 
 if TYPE_CHECKING:
     from ahp.box.judging import Judge
@@ -216,6 +216,7 @@ class Copy:
         """git on the real repository: no hooks, an environment from a list, in no folder of anybody's."""
         env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C"}
         env |= {"GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.git_dir, **more}
+        env |= as_settings(self.repo.drivers(), env)
         argv, _ = self.repo.command(*args, objects=True)
         given: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
         done = _ended(argv, env, given)

@@ -45,6 +45,8 @@ _BY_ITSELF = {
 }
 _DRIVERS = r"^(filter|hook|merge|trailer)\..*\.(clean|cmd|command|driver|process|required|smudge)$"
 _SECTIONS = (b"[filter", b"[hook", b"[include", b"[merge", b"[trailer")
+_OF_AHP = b'[hook "ahp-'  # what `ahp install git` adds for git 2.54
+_REFUSE = (b"pre-commit", b"pre-merge-commit", b"commit-msg", b"pre-push")
 _OWN = ("local", "worktree")
 # What has git do without a driver: files count as they lie, what is merged is merged as text.
 _IDLE = {"enabled": "false", "ifexists": "doNothing", "ifmissing": "doNothing"}
@@ -160,7 +162,7 @@ class Repository:
             # time stamps and settings decide that, and both can be set. In the git directory it finds none of them.
             env = {**self.absolute_paths(env), "GIT_DIR": folder, "GIT_WORK_TREE": folder}
         elif verb not in _KEPT and not for_person:
-            env = env | _as_settings(self.drivers(), env)
+            env = env | as_settings(self.drivers(), env)
         # `config` tells the settings and would tell these; it starts nothing.
         settings = () if for_person or verb == "config" else _STARTS_NOTHING
         at = args.index(verb) + 1 if verb else 0
@@ -448,10 +450,23 @@ def _names_drivers(path: str) -> bool:
         text = (files.read(path, _SHORT) or b"").lower()
     except AhpError:
         return True
+    first, *ours = text.split(_OF_AHP)
+    text = first + b"".join([left if (left := _behind(one)) is not None else _OF_AHP for one in ours])
     return any(section in text for section in _SECTIONS)
 
 
-def _as_settings(settings: dict[str, str], env: dict[str, str]) -> dict[str, str]:
+def _behind(section: bytes) -> bytes | None:
+    """What stands behind a section as `ahp install git` writes it; None of another one.
+
+    Its hook is of one event, that of its name: no call of ahp's comes to it.
+    """
+    name, _, rest = section.partition(b'"]\n')
+    command, event, left = (*rest.split(b"\n", 2), b"", b"")[:3]
+    is_whole = command.startswith(b"\tcommand = ") and not command.endswith(b"\\") and left[:1] in (b"", b"[")
+    return left if is_whole and name in _REFUSE and event == b"\tevent = " + name else None
+
+
+def as_settings(settings: dict[str, str], env: dict[str, str]) -> dict[str, str]:
     """The variables that give git these settings after those of `env` (git-config, GIT_CONFIG_COUNT): a name may hold
     a `=`, at which `-c` would cut it.
     """

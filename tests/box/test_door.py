@@ -142,6 +142,16 @@ def test_settings_that_lead_into_the_work_tree_close_the_door(boxed: Boxed, upst
     assert boxed("git ls-remote -q origin", "s").returncode == 0
 
 
+def test_hooks_of_the_configuration_do_not_run_in_the_door(boxed: Boxed, upstream: Repo, tmp_path: Path) -> None:
+    """git 2.54 runs them wherever it takes the others from."""
+    for event in ("reference-transaction", "pre-push"):
+        boxed.repo.git("config", "--add", "hook.mine.event", event)
+    boxed.repo.git("config", "hook.mine.command", f"touch {tmp_path}/ran")
+    upstream.git("update-ref", "refs/heads/fresh", "refs/heads/main")
+    assert boxed("git fetch -q origin && git push -q origin HEAD:refs/heads/from-inside", "s").returncode == 0
+    assert not (tmp_path / "ran").exists()
+
+
 def test_keys_in_the_settings_of_the_repository_are_hidden(boxed: Boxed, upstream: Repo, tmp_path: Path) -> None:
     repo = boxed.repo
     repo.git("config", "http.https://git.example/.extraheader", "AUTHORIZATION: basic HIDDEN")

@@ -209,3 +209,15 @@ def test_doctor_tells_and_mends_where_this_git_reads_settings(gated: Gated, monk
     assert told() == "ok"
     monkeypatch.setattr(second_channel, "SINCE", (99, 0))
     assert not [check for check in doctor.examine(repo, user) if check.name == "configuration"]
+
+
+def test_ahp_s_own_git_calls_do_without_other_hooks_of_the_configuration(gated: Gated, elsewhere: Path) -> None:
+    """What `ahp install git` wrote is known by its form, so nothing has to be asked for it."""
+    repo = gated.repository()
+    assert repo.drivers() == {}
+    repo.run("update-ref", "refs/heads/one", "HEAD")
+    gated.git("config", "--add", "hook.ahp-pre-push.event", "reference-transaction")
+    gated.git("config", "hook.ahp-pre-push.command", f"touch {elsewhere}/ran")
+    assert repo.drivers()["hook.ahp-pre-push.enabled"] == "false"
+    repo.run("update-ref", "refs/heads/two", "HEAD")
+    assert not (elsewhere / "ran").exists()
