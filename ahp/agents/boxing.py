@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ahp.system import wings
+from ahp.system import places
 from ahp.system.errors import AhpError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def moved(verdict: "Verdict", call: dict[str, Any], root: str, session: str) -> 
         why = "this call has no command of a shell"
     else:
         try:
-            return {**arguments, "command": wings.shell("box", command, box["keys"], root, session)}, ""
+            return {**arguments, "command": places.shell("box", command, box["keys"], root, session)}, ""
         except (AhpError, OSError) as error:
             why = str(error)
     if box["otherwise"] == "skip":

@@ -18,7 +18,7 @@ from ahp.facts import command_output, tree_digest
 from ahp.facts.registry import Absent, Command, Settings
 from ahp.protocol import text
 from ahp.protocol.event import Event
-from ahp.system import clock, environ, files, jsontext, process, wings
+from ahp.system import clock, environ, files, jsontext, places, process
 from ahp.system.descendants import ending
 from ahp.system.errors import AhpError, Timeout, Unknown
 from ahp.system.git import Repository
@@ -82,7 +82,7 @@ def _result(command: Command, event: Event) -> tuple[int, bytes]:
     try:
         descendants, env = ending(env)
         with descendants:
-            result = wings.run(command.place, argv, cwd=folder, env=env, timeout=budget)
+            result = places.run(command.place, argv, cwd=folder, env=env, timeout=budget)
     except Timeout:
         raise Absent(f"{command.run[0]} did not finish within {budget:.3g} s", " ".join(command.run)) from None
     except process.NotStarted as error:

@@ -17,7 +17,7 @@ from ahp.policy.program import FIXED_AT
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system import change as changes
-from ahp.system import clock, environ, process, wings
+from ahp.system import clock, environ, places, process
 from ahp.system.descendants import ending
 from ahp.system.errors import AhpError
 from ahp.system.staging import Staged
@@ -165,7 +165,7 @@ class Fixing:
             descendants, marked = ending(env)
             with descendants:
                 folder = f"{staged.tree}/{one.folder}"
-                done = wings.run(one.command.place, [*argv, *names], cwd=folder, env=marked, timeout=seconds)
+                done = places.run(one.command.place, [*argv, *names], cwd=folder, env=marked, timeout=seconds)
             if done.code:
                 lines = (done.out + b"\n" + done.err).decode("utf-8", "replace").split("\n")
                 said = one_line(" / ".join([line.strip() for line in lines if line.strip()][-_LINES:]), _SAID)

@@ -4,7 +4,7 @@ from ahp.gate.candidate import Candidate
 from ahp.policy import trust
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
-from ahp.system import clock, environ, wings
+from ahp.system import clock, environ, places
 from ahp.system.errors import AhpError
 
 INSIDE = "AHP_FOLLOW_UP"  # names the rule whose command runs; what that does starts none
@@ -32,7 +32,7 @@ def run(candidate: Candidate, event: Event) -> str:
         env = environ.scrubbed(event.env)
         env |= {INSIDE: candidate.key, "AHP_TRIGGER": event.trigger, "AHP_ISSUE": event.issue or ""}
         seconds = max(min(command.timeout, event.deadline - clock.monotonic()), 0.0)
-        result = wings.run(
+        result = places.run(
             command.place, command.run, cwd=f"{event.root}/{command.directory}", env=env, timeout=seconds
         )
     except AhpError as error:

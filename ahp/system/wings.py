@@ -6,8 +6,6 @@ entry points (docs/extending.md): `ahp.commands`, `ahp.hosts`, `ahp.facts`, `ahp
 (`COMMANDS`), so that looking at it imports nothing more. No hook that has nothing to say comes here.
 """
 
-from ahp.system import process
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -64,34 +62,3 @@ def load(place: str, table: str = "") -> "Any":
 
         raise AhpError(f"{place}, which a package adds to ahp.{table}, cannot be imported: {error}") from None
     return found
-
-
-HERE = "here"
-
-
-def run(place: str, argv: list[str], **options: "Any") -> process.Result:
-    """Runs `argv` in a place: a function that takes what `process.capture` takes, and gives what it gives.
-
-    Raises NotStarted where there is no such place; AhpError where it cannot be imported.
-    """
-    if place == HERE:
-        return process.capture(argv, **options)
-    known = added("places").get(place)
-    if known is None:
-        raise process.NotStarted(f"cannot start {argv[0]}: no installed package adds the place `{place}`")
-    found = load(known, "places")
-    done: process.Result = getattr(found, "run", found)(argv, **options)
-    return done
-
-
-def shell(place: str, command: str, keys: "dict[str, list[str]]", root: str, session: str) -> str:
-    """The text that a client's shell is to run so that `command` runs in a place, for the project at `root`.
-
-    Raises AhpError with the reason where it cannot run there.
-    """
-    known = added("places").get(place)
-    found = getattr(load(known, "places"), "shell", None) if known is not None else None
-    if found is None:
-        raise process.NotStarted(f"no installed package adds the place `{place}` for calls")
-    text: str = found(command, keys, root, session)
-    return text
