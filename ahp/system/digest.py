@@ -33,9 +33,8 @@ def _sha1(data: bytes) -> str:
     try:
         from _sha1 import sha1
 
-        digest: str = sha1(data, usedforsecurity=False).hexdigest()
+        return str(sha1(data, usedforsecurity=False).hexdigest())
     except (ImportError, AttributeError, TypeError):
         from hashlib import sha1 as slower
 
-        digest = slower(data, usedforsecurity=False).hexdigest()
-    return digest
+        return slower(data, usedforsecurity=False).hexdigest()

@@ -45,8 +45,9 @@ _BY_ITSELF = {
 }
 _DRIVERS = r"^(filter|hook|merge|trailer)\..*\.(clean|cmd|command|driver|process|required|smudge)$"
 _SECTIONS = (b"[filter", b"[hook", b"[include", b"[merge", b"[trailer")
-_OF_AHP = b'[hook "ahp-'  # what `ahp install git` adds for git 2.54
-_REFUSE = (b"pre-commit", b"pre-merge-commit", b"commit-msg", b"pre-push")
+# The hooks that `ahp install git` adds to the configuration, `hook.ahp-NAME`, for git 2.54: those that can refuse.
+CHANNEL = ("pre-commit", "pre-merge-commit", "commit-msg", "pre-push")
+_OF_AHP = b'[hook "ahp-'
 _OWN = ("local", "worktree")
 # What has git do without a driver: files count as they lie, what is merged is merged as text.
 _IDLE = {"enabled": "false", "ifexists": "doNothing", "ifmissing": "doNothing"}
@@ -463,7 +464,7 @@ def _behind(section: bytes) -> bytes | None:
     name, _, rest = section.partition(b'"]\n')
     command, event, left = (*rest.split(b"\n", 2), b"", b"")[:3]
     is_whole = command.startswith(b"\tcommand = ") and not command.endswith(b"\\") and left[:1] in (b"", b"[")
-    return left if is_whole and name in _REFUSE and event == b"\tevent = " + name else None
+    return left if is_whole and name.decode("latin-1") in CHANNEL and event == b"\tevent = " + name else None
 
 
 def as_settings(settings: dict[str, str], env: dict[str, str]) -> dict[str, str]:

@@ -33,11 +33,8 @@ def made_from(repo: Repository, head: str) -> list[str] | None:
     entries = list(_entries(repo, [f"{repo.git_dir}/logs/HEAD"]))
     if not any(before for before, _, _ in entries):
         return None
-    # git writes zeros for no commit; those at the ends of an id are part of it.
-    was = [before if before.strip("0") else "" for before, _, _ in entries]
-    return [
-        commit for before, (_, commit, message) in zip(was, entries, strict=True) if before == head and _making(message)
-    ]
+    wanted = {head} if head else {"0" * 40, "0" * 64}  # for no commit git writes zeros
+    return [commit for before, commit, message in entries if before in wanted and _making(message)]
 
 
 def _making(message: str) -> str:

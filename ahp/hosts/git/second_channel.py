@@ -11,10 +11,8 @@ import shutil
 from ahp.hosts.git.hook_managers import write
 from ahp.hosts.templates import template
 from ahp.system import files
-from ahp.system.git import Repository
+from ahp.system.git import CHANNEL, Repository
 
-HOOKS = ("pre-commit", "pre-merge-commit", "commit-msg", "pre-push")
-"""Those that can refuse."""
 SINCE = (2, 54)
 """The git that runs such hooks."""
 _ASKS = ".ask"
@@ -25,7 +23,7 @@ def join(repo: Repository, places: dict[str, str], git: str) -> None:
     if "\n" in repo.common_dir:
         return
     files.make_dirs(_place(repo))
-    for hook in HOOKS:
+    for hook in CHANNEL:
         twin, asks = f"{_place(repo)}/{hook}", f"{_place(repo)}/{hook}{_ASKS}"
         shutil.copyfile(places[hook], twin)
         shutil.copystat(places[hook], twin)
@@ -42,7 +40,7 @@ def join(repo: Repository, places: dict[str, str], git: str) -> None:
 
 def leave(repo: Repository) -> None:
     """Takes all of it away. Raises GitError."""
-    for hook in HOOKS:
+    for hook in CHANNEL:
         repo.run("config", "--local", "--remove-section", f"hook.ahp-{hook}", ok=(0, 128))
     shutil.rmtree(_place(repo), ignore_errors=True)
 
@@ -51,9 +49,9 @@ def is_there(repo: Repository) -> bool:
     """Whether the configuration names all of ours, and they are there. Raises GitError."""
     told = repo.run("config", "--local", "--get-regexp", r"^hook\.ahp-.*\.(command|event)$", ok=(0, 1))
     names = {line.partition(b" ")[0].decode("latin-1") for line in told.splitlines()}
-    wanted = {f"hook.ahp-{hook}.{key}" for hook in HOOKS for key in ("command", "event")}
+    wanted = {f"hook.ahp-{hook}.{key}" for hook in CHANNEL for key in ("command", "event")}
     return wanted <= names and all(
-        os.path.isfile(f"{_place(repo)}/{hook}{end}") for hook in HOOKS for end in ("", _ASKS)
+        os.path.isfile(f"{_place(repo)}/{hook}{end}") for hook in CHANNEL for end in ("", _ASKS)
     )
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from ahp.hosts.git import doctor, install, second_channel
+from ahp.system import git
 from tests.hosts.git.gated import Gated
 
 POLICY = """\
@@ -41,7 +42,7 @@ class Way(NamedTuple):
 
 
 SETTING = 'cat ~/.gitconfig >$E/../c; printf "[core]\\nhooksPath=$E\\n" >>$E/../c'
-OFF = " ".join(f"-c hook.ahp-{hook}.enabled=false" for hook in second_channel.HOOKS)
+OFF = " ".join(f"-c hook.ahp-{hook}.enabled=false" for hook in git.CHANNEL)
 WAYS = [
     Way("nothing", ":", folder=True),
     Way("-c core.hooksPath=/dev/null", ":", "git -c core.hooksPath=/dev/null commit -qm 'ok x'"),
