@@ -13,6 +13,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from ahp.box.quarantine import Copy
+from ahp.hosts.git import lfs
 from ahp.protocol.event import PushRef
 from ahp.system import environ
 from ahp.system.errors import AhpError
@@ -50,29 +51,29 @@ def serve(listener: socket.socket, channel: socket.socket, copy: Copy, session: 
             connection.close()
             continue
         try:
-            _answer(connection, Door(copy, session, mounts))
+            _answer(connection, copy, session, mounts)
         finally:
             os._exit(0)
 
 
-def _answer(connection: socket.socket, door: "Door") -> None:
+def _answer(connection: socket.socket, copy: Copy, session: str, mounts: "list[Mount]") -> None:
     connection.settimeout(60)
+    said: list[str] = []
     with connection.makefile("rwb") as file:
         lines = None
         try:
-            wish = json.loads(file.readline(_LIMIT))
+            wish, door = json.loads(file.readline(_LIMIT)), Door(copy, session, mounts, said)
             lines = {"list": door.listed, "fetch": door.fetch, "push": door.push}[wish["do"]](wish)
-        except (AhpError, OSError, ValueError, KeyError, TypeError) as error:
-            door.said.append(f"{error}" if isinstance(error, AhpError) else f"not understood: {error!r}")
-        file.write(json.dumps({"lines": lines, "said": door.said}).encode("ascii"))
+        except Exception as error:  # noqa: BLE001  # whoever asked learns of whatever goes wrong here
+            said.append(f"{error}" if isinstance(error, AhpError) else f"not understood: {error!r}")
+        file.write(json.dumps({"lines": lines, "said": said}).encode("ascii"))
 
 
 class Door:
     """One wish; `said` are the sentences for whoever asked."""
 
-    def __init__(self, copy: Copy, session: str, mounts: "list[Mount]") -> None:
-        self.copy, self.session, self.mounts = copy, session, mounts
-        self.said: list[str] = []
+    def __init__(self, copy: Copy, session: str, mounts: "list[Mount]", said: list[str]) -> None:
+        self.copy, self.session, self.mounts, self.said = copy, session, mounts, said
         self.open = [one.place for one in mounts if one.kind == "rw" and one.source == one.place]
         env = environ.scrubbed(environ.current())
         path = [one for one in env.get("PATH", "").split(":") if one.startswith("/") and not self._writes(one)]
@@ -178,7 +179,7 @@ class Door:
                 raise _Closed(f"git's setting {key} names {value}, which a box may write; {mend}")
         if name not in self._git("remote").splitlines():
             raise _Closed(f"the repository has no remote {name!r}; {mend}")
-        if verb == "push" and self._uses_lfs():
+        if verb == "push" and lfs.is_used(self.copy.repo, everywhere=True):
             raise _Closed(f"Git LFS has files here, whose content no box pushes; {mend}")
         how = ("--push",) if verb == "push" else ()
         for url in self._git("remote", "get-url", "--all", *how, "--", name).splitlines():
@@ -187,11 +188,6 @@ class Door:
             if is_folder and (not folder.startswith("/") or self._writes(folder, below=True)):
                 raise _Closed(f"{name} is {url}, a folder that a box may write, and its hooks run outside; {mend}")
         return str(name)
-
-    def _uses_lfs(self) -> bool:
-        from ahp.hosts.git import lfs
-
-        return lfs.is_used(self.copy.repo, everywhere=True)
 
     def _writes(self, path: str, below: bool = False) -> bool:
         """Whether the box writes there on the host, by any of its names; `below`: or at any place in it."""

@@ -37,7 +37,10 @@ class _Refused(Exception):
 
 def serve(channel: socket.socket, listed: list[str], door: "Callable[[socket.socket], None] | None") -> None:
     """Until the box ends. `listed` are the names, or `name:port`, of the policy; `door` serves what asks of remotes."""
-    _, (proxy, behind, *lists), _, _ = socket.recv_fds(channel, 1, 4)
+    _, given, _, _ = socket.recv_fds(channel, 1, 4)
+    if not given:
+        return  # the box did not start
+    proxy, behind, *lists = given
     if door is not None and not os.fork():
         door(socket.socket(fileno=behind))
         os._exit(0)

@@ -338,6 +338,8 @@ def _serve_network(channel: socket.socket, plan: Plan, launcher: _Launcher) -> N
         copy, session = launcher.copy, launcher.session
         serve = None if copy is None else lambda listener: door.serve(listener, channel, copy, session, plan.mounts)
         network.serve(channel, plan.network, serve)
+    except BaseException as error:  # noqa: BLE001  # this process must not go on as the launcher that it was
+        os.write(2, f"the network of the box ended: {error!r}\n".encode("utf-8", "replace"))
     finally:
         os._exit(0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,20 @@ def test_hooks_of_the_configuration_do_not_run_in_the_door(boxed: Boxed, upstrea
     upstream.git("update-ref", "refs/heads/fresh", "refs/heads/main")
     assert boxed("git fetch -q origin && git push -q origin HEAD:refs/heads/from-inside", "s").returncode == 0
     assert not (tmp_path / "ran").exists()
+
+
+def test_what_goes_wrong_outside_is_told_inside(boxed: Boxed, upstream: Repo) -> None:
+    config = boxed.repo.root / ".git/config"
+    call = boxed.start("touch began; while [ ! -e broken ]; do sleep 0.02; done; git ls-remote origin", "s")
+    while not (boxed.repo.root / "began").exists():
+        time.sleep(0.01)
+    former = config.read_text()
+    config.write_text(f'{former}[hook "x"]\n\tcommand = "open\n')
+    (boxed.repo.root / "broken").touch()
+    _, said = call.communicate(timeout=120)
+    config.write_text(former)
+    assert call.returncode != 0
+    assert "ahp box: git config failed: fatal: bad config line" in said and "Traceback" not in said
 
 
 def test_keys_in_the_settings_of_the_repository_are_hidden(boxed: Boxed, upstream: Repo, tmp_path: Path) -> None:
