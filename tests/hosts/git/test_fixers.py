@@ -577,7 +577,9 @@ def test_a_kill_at_any_moment_leaves_all_as_before_or_as_after(staging: Gated, s
         staging.write("f3.py", LINES.replace("line 2\n", "not   staged\n") + "x   y\n")
         kill_at(staging, chance.uniform(0.0, 0.5), chance.randrange(4))
         lock = staging.root / ".git" / "index.lock"
-        assert not lock.exists(), seed
+        if lock.exists():  # git itself leaves a new file when it is killed while it writes; ahp's has a second link
+            assert lock.stat().st_nlink == 1, seed
+            lock.unlink()
         index = {text(staging, f":{name}") for name in names}
         files = {name: (staging.root / name).read_text().replace("not   staged", "line 2") for name in names}
         assert len(index) == 1 and set(files.values()) == index, seed
