@@ -326,14 +326,15 @@ def test_another_way_to_start_git_is_found(code: str) -> None:
 
 def test_the_shims_start_git_without_what_is_planted() -> None:
     """`config`, `rev-parse` of a folder and `ls-tree` of a commit read neither the index nor the work tree."""
-    call = re.compile(r'(?:"\$git"|(?<!hook )\bgit) ((?:-\S+ (?:(?:"\S+"|core\S+) )?)*)([a-z]+(?:-[a-z]+)*)(?= )')
+    options = r'(?:-\S+ (?:(?:"\S+"|(?:core|hook)\S+) )?)*'
+    call = re.compile(rf'(?:"\$git"|(?<!hook )\bgit) ({options})([a-z]+(?:-[a-z]+)*)(?= )')
     found: dict[str, set[str]] = {}
     for path in sorted((PROJECT / "hooks").rglob("*")):
         if path.is_file() and path.parent.name != "ci":  # a job's own clone, which its platform has made
-            for line in path.read_text().splitlines():
+            for line in re.sub(r"\\\n *", "", path.read_text()).splitlines():
                 code = line if path.suffix == ".js" else line.split("#")[0]
-                for options, verb in call.findall(re.sub(r"`[^`]*`|\becho .*", "", code)):
-                    found.setdefault(path.name, set()).add(("-c core.fsmonitor=false " in options) * "quiet " + verb)
+                for given, verb in call.findall(re.sub(r"`[^`]*`|\becho .*", "", code)):
+                    found.setdefault(path.name, set()).add(("-c core.fsmonitor=false " in given) * "quiet " + verb)
     assert found == {
         "command.sh": {"rev-parse"},
         "common.sh": {"ls-tree", "quiet write-tree", "quiet diff-tree"},

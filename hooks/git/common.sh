@@ -71,7 +71,8 @@ judge_staged() {
         # index makes another file, so the name also tells later whether it is still the one that was judged.
         export GIT_DIR=. GIT_WORK_TREE=. GIT_INDEX_FILE=ahp-index.$PPID GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none
         cd "$dir" && ln -f "$index" "ahp-index.$PPID" 2>/dev/null &&
-            tree=$("$git" --no-replace-objects -c core.fsmonitor=false -c core.hooksPath=/dev/null write-tree --missing-ok 2>/dev/null) &&
+            tree=$("$git" --no-replace-objects -c core.fsmonitor=false -c core.hooksPath=/dev/null \
+                -c hook.post-index-change.enabled=false write-tree --missing-ok 2>/dev/null) &&
             "$git" --no-replace-objects -c core.fsmonitor=false -c core.commitGraph=false diff-tree -r @RAW@ HEAD "$tree" -- 2>/dev/null &&
             printf '\000ahp:done\000'
         printf '\000ahp:tree\000%s' "$tree"
