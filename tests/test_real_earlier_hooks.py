@@ -181,7 +181,7 @@ def test_git_lfs_later_is_told_and_mended(lfs: Repo) -> None:
     assert f"so a push does not bring the content of its files; {mend}" in said
     assert lfs.run("git", "lfs", "install", "--local").returncode == 2
     objects, said = push(lfs, "one")
-    assert objects == 0 and f"git-lfs is missing, so the content of its files is not pushed; mend: {mend}" in said
+    assert objects == 0 and f"git-lfs is missing, so the content of its files is not pushed; fix: {mend}" in said
     assert lfs.run(AHP, "doctor").returncode == 1
     call(lfs, "sh", "-c", mend.replace("ahp", AHP))
     objects, said = push(lfs, "two")

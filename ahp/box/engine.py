@@ -38,7 +38,7 @@ def bwrap() -> str:
     found = next((f"{folder}/bwrap" for folder in _FOLDERS if os.access(f"{folder}/bwrap", os.X_OK)), "")
     if not found:
         where = ", ".join(_FOLDERS[:3])
-        raise CannotBox(f"bubblewrap is not installed in {where}; mend: `apt install bubblewrap` or the like")
+        raise CannotBox(f"bubblewrap is not installed in {where}; fix: `apt install bubblewrap` or the like")
     return found
 
 

@@ -86,7 +86,7 @@ def _folder(repo: Repository | None, session: str) -> Iterator[str]:
     base = _base(repo)
     os.makedirs(base, mode=0o700, exist_ok=True)
     if os.lstat(base).st_uid != os.getuid() or not stat.S_ISDIR(os.lstat(base).st_mode):
-        raise CannotBox(f"{base} belongs to somebody else; mend: remove it")
+        raise CannotBox(f"{base} belongs to somebody else; fix: remove it")
     if session:
         path = place_of(repo, session)
         _expire(base, path)

@@ -305,7 +305,7 @@ def _guarded(place: _Places, root: str, covers: set[str]) -> tuple[list[str], li
             continue  # all of the folder is guarded
         link = next((one for one in (*above, name) if os.path.islink(f"{root}/{one}")), "")
         if link:  # a link can be taken away and put elsewhere, whatever is mounted on what it leads to
-            raise CannotBox(f"{root}/{link} is a symbolic link, which no box can keep as it is; mend: make it a folder")
+            raise CannotBox(f"{root}/{link} is a symbolic link, which no box can keep as it is; fix: make it a folder")
         for folder in above:
             if not os.path.lexists(f"{root}/{folder}") or f"{root}/{folder}" in covers:
                 made.append(f"{root}/{folder}")
@@ -344,7 +344,7 @@ def _own_programs(place: _Places) -> None:
         if over.kind == "rw":
             raise CannotBox(
                 f"ahp lies in {one}, which a call in the box may write, so the box could be changed from inside; "
-                "mend: install ahp outside the project, as pipx and `uv tool` do"
+                "fix: install ahp outside the project, as pipx and `uv tool` do"
             )
         if over.kind != "ro":
             place.add(one, "ro")

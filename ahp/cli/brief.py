@@ -1,4 +1,4 @@
-"""`ahp brief`: what an agent is told of the policy when its session begins."""
+"""`ahp brief`: what an agent reads about the policy when its session begins."""
 
 import os
 

@@ -86,7 +86,7 @@ def _judge(env: dict[str, str], named: tuple[str | None, str | None, str | None]
 def _mended(error: AhpError) -> str:
     """What is wrong, and the line that mends it."""
     if isinstance(error, Unknown):
-        return f"{error.reason}; mend: {error.command}" if error.command else error.reason
+        return f"{error.reason}; fix: {error.command}" if error.command else error.reason
     return str(error)
 
 

@@ -16,7 +16,7 @@ _STYLES = {"ok": "green", "note": "yellow", "wrong": "bold red"}
 
 
 @click.command()
-@click.option("--fix", "mend", is_flag=True, help="Mend what is ahp's own: hooks, bundle, state, the log's clock.")
+@click.option("--fix", "mend", is_flag=True, help="Fix what is ahp's own: hooks, bundle, state, the log's clock.")
 @click.option("--ci", is_flag=True, help="Say instead what judges again what comes to the default branch.")
 @TEXT_OR_JSON
 def command(mend: bool, ci: bool, form: str) -> int:
@@ -26,7 +26,7 @@ def command(mend: bool, ci: bool, form: str) -> int:
     is well, 1: something is wrong.
     """
     if ci and mend:
-        raise click.UsageError("--ci only looks; what it names is mended by a person")
+        raise click.UsageError("--ci only looks; a person fixes what it names")
     from ahp.hosts.asking import repository_here
 
     repo = repository_here()
@@ -45,7 +45,7 @@ def command(mend: bool, ci: bool, form: str) -> int:
 
 
 def _of_clone(repo: "Repository", mend: bool) -> tuple[list["Check"], list[str]]:
-    """The checks of the hooks here, after mending what can be, and what was mended."""
+    """The checks of the hooks here, after fixing what can be, and what was fixed."""
     from ahp.hosts import table
     from ahp.hosts.asking import user_policy
     from ahp.hosts.git import doctor
@@ -75,4 +75,4 @@ def _told_once(checks: list["Check"]) -> list["Check"]:
 
 
 def _what(check: "Check") -> str:
-    return one_line(check.detail, 500) + (f"; mend: {one_line(check.mend, 500)}" if check.mend else "")
+    return one_line(check.detail, 500) + (f"; fix: {one_line(check.mend, 500)}" if check.mend else "")

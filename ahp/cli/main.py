@@ -46,7 +46,7 @@ _SECTIONS = {
     },
     "Issues and agents": {
         "issue": "the life of an issue",
-        "brief": "what an agent is told of the policy when its session begins",
+        "brief": "what an agent reads about the policy when its session begins",
     },
     "For other programs": {
         "exec": "run a command through the gate",

@@ -105,7 +105,7 @@ def changed_source(event: Event, repository: Repository, reports: list[Found]) -
         return None
     newer = _newer(repository, paths, settings, min(report.mtime_ns for report in reports))
     if newer is None and seen.sources:
-        return "the sources, of which some were removed, renamed or replaced since"
+        return "the sources: some were removed, renamed or replaced since"
     if not seen.sources:
         seen.keep(sources if newer is None else _OTHERS)
     return newer

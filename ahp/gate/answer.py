@@ -168,7 +168,7 @@ class Answer:
         if self.rounds > ROUNDS:
             for candidate in controls:
                 candidate.intensity = "block"
-                candidate.refused = f"its changes do not come to rest in {ROUNDS} rounds"
+                candidate.refused = f"it still changes something after {ROUNDS} rounds"
             return None
         for candidate in controls:
             before = self.settled.get(candidate.key)

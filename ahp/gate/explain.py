@@ -96,7 +96,7 @@ def _fate(candidate: Candidate | None, verdict: Verdict, judge: Judge) -> str:
     if candidate is None:
         return "runs the call in a box"
     if candidate.judge is not judge:
-        return f"the {candidate.judge.origin} policy speaks for it"
+        return f"the {candidate.judge.origin} policy decides"
     why = next((dropped["why"] for dropped in verdict.dropped if dropped["rule"] == candidate.key), "")
     if why:
         return why

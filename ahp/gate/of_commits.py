@@ -203,7 +203,7 @@ class Broken(Candidate):
         # Without --rebase-merges each merge is left out, with what it resolved; where there is none it changes nothing.
         mend = f"git commit --amend, an older one: git rebase -i --rebase-merges {since}"
         if first.is_merge:  # its line cannot be made an `edit`
-            found.append(f"in the merge itself: {mend}, with a line `break` behind that of the merge{tag}")
+            found.append(f"in the merge itself: {mend}, with a line `break` after the merge's line{tag}")
         else:
             found.append(f"in the commit itself: {mend}{tag}")
         if self._is_below_merge(first):

@@ -120,7 +120,7 @@ def _check_encoding(name: str) -> None:
     """Raises AhpError where who reads a commit's message as it is stored sees other text than git shows here."""
     if name and not name.lower().replace("_", "-").startswith(_WITH_ASCII):
         mend = "git -c i18n.commitEncoding=UTF-8 commit --amend --no-edit"
-        raise AhpError(f"it says that its message is in {one_line(name)}, which is not read here; mend: {mend}")
+        raise AhpError(f"it says that its message is in {one_line(name)}, which is not read here; fix: {mend}")
 
 
 def judge_range(event: Event, policies: Policies, of_commits: OfCommits | None = None) -> Verdict:

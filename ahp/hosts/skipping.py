@@ -44,7 +44,7 @@ def skip(where: Workspace, rule: str, by: Actor, reason: str) -> Skip:
     if repo is None:
         raise AhpError("there is no git repository here, so there is no commit to come")
     if by.kind != "human":
-        raise AnswerRefused(f"a skip is a person's to give, and {by} is none; mend what the rule says, or ask a person")
+        raise AnswerRefused(f"only a person can skip a rule, and {by} is none; fix what the rule says, or ask a person")
     key, found = _rule(where, rule, by)
     check_leave("a skip", overridable=all(one.overridable for one in found), reason=reason)
     branch = repo.branch()
@@ -92,7 +92,7 @@ def _rule(where: Workspace, name: str, by: Actor) -> tuple[str, list[RuleAnswer]
         return keys[0], of_commits[keys[0]]
     elsewhere = _rules(where, by, [trigger for trigger in TRIGGERS if trigger not in _COMMIT])
     if any(name in (key, name_of(key)) for key in elsewhere):
-        raise AnswerRefused(f"{one_line(name)} is not asked of a commit; answer its refusal: ahp respond")
+        raise AnswerRefused(f"{one_line(name)} does not run at commits; answer its refusal: ahp respond")
     raise AnswerRefused(f"no rule of commits is called {quoted(name)}{nearest(name, map(name_of, of_commits))}")
 
 

@@ -85,7 +85,7 @@ def find(repo: Repository, logs: Collection[str], remote: str = "") -> Found:
     """
     found = Found([], [], [])
     if said := _trouble(repo):
-        found.notes.append(f"the last push of an anchor failed: {said}; mend: ahp log anchor --push REMOTE")
+        found.notes.append(f"the last push of an anchor failed: {said}; fix: ahp log anchor --push REMOTE")
     for genesis in sorted(filter(_GENESIS.fullmatch, logs)):
         found.anchors.extend(_told(repo, _REFS + genesis))
         if remote:

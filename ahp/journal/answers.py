@@ -33,14 +33,14 @@ def check(action: str, *, intensity: str, actor: str, by: Actor, overridable: bo
         raise AnswerRefused(f"this signal is for {actor or 'somebody else'}; {by} can answer its own only")
     if action == RISK:
         if by.kind != "human":
-            raise AnswerRefused("proceed_with_risk is a person's answer; mend it (retry_after_fix) or ask a person")
+            raise AnswerRefused("proceed_with_risk is a person's answer; fix it (retry_after_fix) or ask a person")
         check_leave(RISK, overridable=overridable, reason=reason)
 
 
 def check_leave(what: str, *, overridable: bool, reason: str) -> None:
     """What letting a rule pass takes beside a person, whether after a refusal or before. Raises AnswerRefused."""
     if not overridable:
-        raise AnswerRefused("this rule cannot be overridden; mend it, or have its policy changed")
+        raise AnswerRefused("this rule cannot be overridden; fix it, or have its policy changed")
     if not reason.strip():
         raise AnswerRefused(f'{what} needs a reason: --reason "…"; it goes into the commit and the log')
 

@@ -67,7 +67,7 @@ def verify(journal: Journal, kept: Collection[str] = ()) -> Report:
     if not lost and state and recovery.is_gone(journal.folder, state):
         lost = {"state": state.lines}
     for name, lines in lost.items():
-        told = f"its {name} remembers {lines} lines, the last of which is gone"
+        told = f"its {name} remembers {lines} lines, and the last one is gone"
         problems.append(f"the log was cut or its end edited: {told}")
     notes = list(chain.notes)
     if anchors:
@@ -76,7 +76,7 @@ def verify(journal: Journal, kept: Collection[str] = ()) -> Report:
         notes.append("no anchor given: whether the end was cut off, or all written anew, cannot be told")
     ahead = (chain.last - clock.now()) / _DAY
     if ahead > 1:
-        notes.append(f"the last record is {ahead:.0f} days ahead of the clock; a person mends it: ahp doctor --fix")
+        notes.append(f"the last record is {ahead:.0f} days ahead of the clock; a person fixes it: ahp doctor --fix")
     return Report(chain.count, chain.head, genesis, problems, notes)
 
 

@@ -20,7 +20,7 @@ def advise(policy: Policy) -> list[Problem]:
         plain = [rule for rule in policy.at(trigger) if rule.each is None and rule.when is None and not rule.shadow]
         for weak, strong in islice(permutations(plain, 2), _AT_MOST):
             if (trigger, weak.key, strong.key) not in softened and _is_unheard(weak, strong):
-                what = f"`{weak.key}` speaks only where `{strong.key}` refuses; are the two conditions swapped?"
+                what = f"`{weak.key}` matches only where `{strong.key}` refuses; are the two conditions swapped?"
                 found.append(Problem(weak.raw.where("condition"), what))
         found += _without_a_way(plain)
     return found

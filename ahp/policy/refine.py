@@ -67,7 +67,7 @@ def _explicit(rules: list[Rule], found: Found) -> None:
         elif other is rule or _leads_back(rule, by_id):
             found.problems.append(Problem(place, "these rules refine each other in a circle"))
         elif other.locked and is_weaker(rule, other):
-            what = f"`{wanted}` is locked ({other.place}); a weaker rule cannot speak for it"
+            what = f"`{wanted}` is locked ({other.place}); a weaker rule cannot replace it"
             found.problems.append(Problem(place, what))
         else:
             found.add(rule, other, "it says so")
@@ -110,7 +110,7 @@ def _speaks_for(rule: Rule, other: Rule, found: Found) -> None:
         if other.locked or extra or rule.layer != other.layer:
             return
     if not rule.shadow and compare.stricter(rule.condition, other.condition) == "equal":
-        what = f"this rule is unreachable: `{rule.raw.id}` ({rule.place}) holds whenever it does, and speaks for it"
+        what = f"this rule is unreachable: `{rule.raw.id}` ({rule.place}) matches whenever it does, and replaces it"
         found.problems.append(Problem(other.raw.where("condition"), what))
         return
     found.add(rule, other, "its condition includes that rule's")

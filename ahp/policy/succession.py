@@ -140,7 +140,7 @@ def _newest(tip: PolicyTree, folder: str, trigger: str, wrong: str) -> tuple[Pol
         program = program_of(tree, folder, trigger)[0] if tree.has_policy else None
         if program is None:
             continue
-        that = f"that of commit {commit[:10]} judges until it is mended"
+        that = f"the policy of commit {commit[:10]} judges until it is fixed"
         note = f"the policy of {tip.name} does not load ({wrong}); {that}"
         return (tree, note) if program.triggers else (None, "")
     return None, ""

@@ -176,10 +176,10 @@ def _built_on(event: Event, remote: str, default: PolicyTree | None) -> Policies
     if not found:
         return None
     if default is not None:
-        said = f"{one_line(default.name)} has no policy: that of what this is built on judges"
+        said = f"{one_line(default.name)} has no policy yet: the policy of the commit that this is built on judges"
     else:
         get = f"git remote set-branches {remote} '*' && git fetch {remote} && git remote set-head {remote} --auto"
-        said = "the policy of the default branch is not here: that of what this is built on judges"
+        said = "the policy of the default branch is not here: the policy of the commit that this is built on judges"
         said += f"; to get it: {one_line(get)}" if remote else ""
     return policies.committed(found, event.journal, [*notes, said])
 

@@ -71,7 +71,7 @@ def _wrong(name: str, schema: Schema, limits: set[str], each: Each | None) -> st
     if name in schema or name in limits:
         return ""
     if elsewhere := where(name):
-        return f"it cannot be had at this trigger; it can at {', '.join(elsewhere)}"
+        return f"it is not available at this trigger, but at {', '.join(elsewhere)}"
     known = [fact.path for fact in schema if not is_private(fact.path)]
     near = nearest(name, [*known, *limits])
     return f"there is no such fact at this trigger{near or f'; {_TWICE}'}"

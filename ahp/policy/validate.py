@@ -178,11 +178,11 @@ class _Checker:
         here = self.vocabulary.schema(trigger)
         for path in re.findall(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+", condition):
             if path in self.vocabulary.everything and path not in here and f"'{path.partition('.')[0]}'" in message:
-                return f"`{path}` cannot be had at {trigger}; it can at {', '.join(where(path))}"
+                return f"`{path}` is not available at {trigger}, but at {', '.join(where(path))}"
         known = self.vocabulary.everything.namespaces - here.namespaces
         for name in sorted(known):
             if message == f"unknown name '{name}'":
-                return f"`{name}` cannot be had at {trigger}; it can at {', '.join(triggers_of(name))}"
+                return f"`{name}` is not available at {trigger}, but at {', '.join(triggers_of(name))}"
         return ""
 
     def joined(self, filters: list[Checked], schema: Schema) -> Checked | None:
@@ -267,7 +267,7 @@ def _check_box(rule: RawRule, levels: set[str]) -> list[Problem]:
         what = "a rule with `sandbox` is a control in every environment: where a call runs is no signal"
         return [Problem(rule.where("intensity"), what)]
     if rule.get("refines"):
-        return [Problem(rule.where("refines"), "a rule with `sandbox` gives no signal, so it speaks for no other rule")]
+        return [Problem(rule.where("refines"), "a rule with `sandbox` gives no signal, so it refines no other rule")]
     return []
 
 

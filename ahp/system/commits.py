@@ -59,7 +59,7 @@ class Past(NamedTuple):
         except (ValueError, OverflowError):
             when = "a time that git cannot read" if self.made.startswith("%") else f"{self.made}, which is no date"
             raise AhpError(
-                f"it was committed at {when}; mend: git rebase --no-ff {self.parent[:10] or '--root'}"
+                f"it was committed at {when}; fix: git rebase --no-ff {self.parent[:10] or '--root'}"
             ) from None
 
     @property

@@ -30,7 +30,7 @@ class LostDependency(AhpError):
         else:
             told.append(f"so this failed: {type(error).__name__}: {error}")
         apart = "pipx or uv tool installs ahp where no other package replaces what it needs"
-        super().__init__(f"{'; '.join(told)}; mend: {' && '.join(mends)}; {apart}")
+        super().__init__(f"{'; '.join(told)}; fix: {' && '.join(mends)}; {apart}")
 
 
 class Incomplete(AhpError):
@@ -39,7 +39,7 @@ class Incomplete(AhpError):
     def __init__(self, file: str) -> None:
         from ahp.system import installed
 
-        super().__init__(f"this installation of ahp lacks {file}; mend: {installed.command()}")
+        super().__init__(f"this installation of ahp lacks {file}; fix: {installed.command()}")
 
 
 def lost_dependency(error: BaseException) -> LostDependency | None:
@@ -60,5 +60,5 @@ class Unknown(AhpError):
     """
 
     def __init__(self, reason: str, command: str = "") -> None:
-        super().__init__(f"{reason}; mend: {command}" if command else reason)
+        super().__init__(f"{reason}; fix: {command}" if command else reason)
         self.reason, self.command = reason, command

@@ -139,7 +139,7 @@ class Repository:
             words = result.err.decode("utf-8", "replace").strip().splitlines()
             last = words[-1] if words else f"exit code {result.code}"
             said = next((line for line in words if line.startswith("fatal: ")), last)
-            mend = next((f"; mend: {line.strip()}" for line in words if line.startswith("\tgit ")), "")
+            mend = next((f"; fix: {line.strip()}" for line in words if line.startswith("\tgit ")), "")
             raise GitError(f"git {verb} failed: {said[:300]}{mend[:300]}")
         if self.answers is not None and verb in _KEPT and len(stdin) + len(result.out) <= _SHORT:
             self.answers[question] = result.out
@@ -435,7 +435,7 @@ def _work_tree(git_dir: str, common_dir: str, folder: str) -> str:
     while not leads_back(folder.rstrip("/") + "/.git", git_dir):
         if folder in ("", "/"):
             mend = f"ahp install git (where it has no .git, before that: echo 'gitdir: {git_dir}' >.git)"
-            raise AhpError(f"cannot tell where the work tree of {git_dir} is; mend, in it: {mend}")
+            raise AhpError(f"cannot tell where the work tree of {git_dir} is; fix, in it: {mend}")
         folder = folder.rpartition("/")[0] or "/"
     return folder
 

@@ -23,10 +23,10 @@ judge() {
         [ -f "$bundle" ] && [ -r "$bundle" ] && [ -s "$bundle" ] && exec "$python" -I -S "$bundle" "$hook" "$PPID" "$log" "$user" "$git" "$@"
         exec "$python" -I -S -c "$start" "$hook" "$PPID" "$log" "$user" "$git" "$@"
     elif [ -n "$program" ] && "$program" --version >/dev/null 2>&1 </dev/null; then
-        echo "ahp: it was installed anew since these hooks were; $program judges (mend: ahp install git)" >&2
+        echo "ahp: it was installed anew since these hooks were; $program judges (fix: ahp install git)" >&2
         exec "$program" hook git "$hook" "$PPID" "$log" "$user" "$git" "$@"
     elif command -v ahp >/dev/null 2>&1; then
-        echo "ahp: the ahp it was installed with $lost; the one on PATH judges (mend: ahp install git)" >&2
+        echo "ahp: the ahp it was installed with $lost; the one on PATH judges (fix: ahp install git)" >&2
         exec ahp hook git "$hook" "$PPID" "$log" "$user" "$git" "$@"
     else
         echo "ahp: cannot judge this $hook: the ahp it was installed with $lost, and none is on PATH" >&2
@@ -49,12 +49,12 @@ answered() {
 
 # git's own switch is named to a person at a terminal, never to an agent; there is none after the fact.
 ways_out() {
-    echo "     mend: ${1:-$install && ahp install git}" >&2
+    echo "     fix: ${1:-$install && ahp install git}" >&2
     [ -n "$verb" ] && [ -t 2 ] || return
     for name in $others; do
         eval "[ -z \"\${$name-}\" ]" || return
     done
-    echo "     until it is mended a person may go on with \`git $verb --no-verify\`" >&2
+    echo "     until it is fixed a person may go on with \`git $verb --no-verify\`" >&2
 }
 
 # git lists HEAD's policy files while Python starts, writes what is staged as a tree, as its commit will, and compares

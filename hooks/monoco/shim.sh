@@ -14,7 +14,7 @@ fi
 case " $* " in
 *" start "* | *" submit "* | *" close "* | *" update "*)
   echo "ahp: nobody can judge this: the Python that ahp was installed with is gone, and no ahp is on PATH" >&2
-  echo "ahp: mend:" @INSTALL@ "&& ahp install monoco; or call Monoco itself:" @MONOCO@ >&2
+  echo "ahp: fix:" @INSTALL@ "&& ahp install monoco; or call Monoco itself:" @MONOCO@ >&2
   exit 2
   ;;
 esac

@@ -36,7 +36,7 @@ def test_what_is_wrong_is_mended_with_fix(repo: Repo, capsys: pytest.CaptureFixt
     assert run(["doctor"]) == 1
     (line,) = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("ok")]
     assert line.startswith("wrong  pre-push")
-    assert line.endswith("pre-push is not there; mend: ahp install git")
+    assert line.endswith("pre-push is not there; fix: ahp install git")
     assert run(["doctor", "--fix", "--format", "json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert (said["ok"], said["mended"]) == (True, True)
@@ -51,7 +51,7 @@ def test_hooks_that_are_not_there_are_one_row(repo: Repo, capsys: pytest.Capture
         (repo.root / ".git/hooks" / hook).unlink()
     assert run(["doctor"]) == 1
     (line,) = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("ok")]
-    assert line.startswith("wrong  hooks ") and line.endswith("has no pre-push and post-commit; mend: ahp install git")
+    assert line.startswith("wrong  hooks ") and line.endswith("has no pre-push and post-commit; fix: ahp install git")
 
 
 def test_what_is_not_ahp_s_to_mend_stays_wrong(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,7 +54,7 @@ def test_what_is_installed_from_a_cache_is_told(
     monkeypatch.setattr(installation.sys, "prefix", f"{here.root}/.cache/uv/archive-v0/x")
     code, said = run(capsys, "install", "git")
     assert code == 0
-    assert f"git: this ahp lies in a cache, {here.root}/.cache; " in said and "mend: uv tool install" in said
+    assert f"git: this ahp lies in a cache, {here.root}/.cache; " in said and "fix: uv tool install" in said
 
 
 @pytest.mark.parametrize("marker", ["CLAUDECODE", "CI"])

@@ -137,7 +137,7 @@ def test_wrong_usage_is_2(capsys: pytest.CaptureFixture[str]) -> None:
         (AhpError("what to do"), 2, "ahp: what to do\n"),
         (click.Abort(), 130, ""),
         (BrokenPipeError(), 0, ""),
-        (ImportError("no", name="yaml"), 2, "ahp: Python cannot import yaml, which ahp needs (no); mend: "),
+        (ImportError("no", name="yaml"), 2, "ahp: Python cannot import yaml, which ahp needs (no); fix: "),
         (OSError(errno.ENOSPC, "No space left"), 2, "ahp: standard output cannot be written: No space left\n"),
         (OSError(errno.ENOSPC, "No space left", "a file"), 2, "ahp: a bug in ahp"),
         (OSError(errno.EMFILE, "Too many"), 2, "ahp: too many files are open in this shell; raise the limit: ulimit"),

@@ -96,7 +96,7 @@ def test_a_report_once_seen_is_stale_when_its_sources_are_others(
     change(project.root)
     assert is_stale(make_event, gather) == STALE
     reason = gather(make_event("pre-issue-submit"), "tests.total")["missing"]["tests.total"][0]
-    assert reason == "the test report is older than the sources, of which some were removed, renamed or replaced since"
+    assert reason == "the test report is older than the sources: some were removed, renamed or replaced since"
 
 
 def test_a_report_is_current_again_with_its_sources_back_or_after_another_run(

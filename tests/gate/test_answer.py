@@ -376,7 +376,7 @@ def test_after_three_rounds_it_is_refused(desk: Desk) -> None:
     verdict = message(desk, b"wip")
     (signal,) = verdict.signals
     assert (verdict.decision, signal.intensity, verdict.modifications) == ("deny", "block", [])
-    assert "style; its changes do not come to rest in 3 rounds" in str(signal.payload["reason"])
+    assert "style; it still changes something after 3 rounds" in str(signal.payload["reason"])
 
 
 def test_an_action_that_changes_nothing_is_no_signal(desk: Desk) -> None:

@@ -194,10 +194,10 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 @pytest.mark.parametrize(
     ("rule", "by", "reason", "why"),
     [
-        ("secret", Actor("agent", "claude"), "why", "a skip is a person's to give, and agent:claude is none"),
+        ("secret", Actor("agent", "claude"), "why", "only a person can skip a rule, and agent:claude is none"),
         ("secret", ANN, " ", "a skip needs a reason"),
         ("firm", ANN, "why", "this rule cannot be overridden"),
-        ("far", ANN, "why", "far is not asked of a commit; answer its refusal: ahp respond"),
+        ("far", ANN, "why", "far does not run at commits; answer its refusal: ahp respond"),
         ("secrets", ANN, "why", "no rule of commits is called 'secrets'; did you mean `secret`?"),
     ],
 )

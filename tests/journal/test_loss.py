@@ -52,7 +52,7 @@ def test_a_reader_that_makes_the_state_anew_does_not_forget_what_it_remembered(j
     for _ in range(3):
         read(Journal(journal.folder))
         assert verify(journal).problems == [
-            "the log was cut or its end edited: its state remembers 7 lines, the last of which is gone"
+            "the log was cut or its end edited: its state remembers 7 lines, and the last one is gone"
         ]
     other = Journal(journal.folder)
     other.append([VERDICT])

@@ -95,7 +95,7 @@ def test_the_index_left_behind_remembers_a_longer_log(journal: Journal) -> None:
     last = Path(journal.log_path).read_bytes().splitlines()[-1]
     os.truncate(journal.log_path, size - len(last) - 1)
     assert verify(journal).problems == [
-        "the log was cut or its end edited: its index remembers 10 lines, the last of which is gone",
+        "the log was cut or its end edited: its index remembers 10 lines, and the last one is gone",
     ]
 
 

@@ -52,7 +52,7 @@ def test_a_pack_needs_no_advice(load: Load, pack: str) -> None:
         ("rules: {a: {at: pre-commit, block: files.changed_count > 3, action: {type: run, command: [x]}}}",
          "an `action` is carried out by `control`; `a` never does it"),
         ("rules: {a: {at: pre-push, block: files.insertions > 9}, b: {at: pre-push, prompt: files.insertions > 20}}",
-         "hooks.yaml:1:83: `b` speaks only where `a` refuses; are the two conditions swapped?"),
+         "hooks.yaml:1:83: `b` matches only where `a` refuses; are the two conditions swapped?"),
         ("rules: {a: {at: pre-push, block: files.insertions > 9}, b: {at: pre-push, block: files.insertions < 15}}",
          "`a` and `b` refuse everything together: one of them always holds"),
         ("limits: {zzz: 80}", "no rule reads the limit `zzz`"),

@@ -108,7 +108,7 @@ def test_nothing_is_known_past_the_end_of_a_shallow_clone(repo: Repo, tmp_path: 
     for known in ([], [first]):
         view = boundaries.range_over(at(shallow), top, known)
         for ask in (view.change, view.base, view.revisions, view.diff):
-            with pytest.raises(Unknown, match="cut off before the range begins; mend: git fetch --unshallow"):
+            with pytest.raises(Unknown, match="cut off before the range begins; fix: git fetch --unshallow"):
                 ask()
         assert (view.digest(), view.touched()) == ("", [])
         assert view.read("mine") == b"1\n"

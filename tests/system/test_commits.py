@@ -201,7 +201,7 @@ def test_a_commit_where_a_clone_was_cut_off_is_no_root(repo: Repo, tmp_path: Pat
     found = here(Repo(tmp_path / "shallow"))
     last, first = commits.views(found, commits.commits(found), True)
     assert [entry.path for entry in last.change().entries] == ["c"]
-    with pytest.raises(Unknown, match="does not have what came before; mend: git fetch --unshallow"):
+    with pytest.raises(Unknown, match="does not have what came before; fix: git fetch --unshallow"):
         first.change()
     with pytest.raises(Unknown):
         CommitView(found, "HEAD~1").change()

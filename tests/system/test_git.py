@@ -158,7 +158,7 @@ def test_the_line_by_which_git_mends_it_is_in_the_error(repo: Repo) -> None:
     where = found(repo)
     where.env = {**where.env, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
     del where.env["GIT_DIR"], where.env["GIT_WORK_TREE"]
-    with pytest.raises(GitError, match=r"dubious ownership .*; mend: git config --global --add safe\.directory /"):
+    with pytest.raises(GitError, match=r"dubious ownership .*; fix: git config --global --add safe\.directory /"):
         where.run("rev-parse", "HEAD")
 
 

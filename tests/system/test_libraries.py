@@ -36,7 +36,7 @@ def test_an_old_library_is_named_and_explains_an_error(tmp_path: Path, monkeypat
     assert libraries.problems() == [(OLD, "pip install 'click>=8.2'")]
     told = str(lost_dependency(TypeError("type 'ParamType' is not subscriptable")))
     assert told.startswith(f"{OLD}; so this failed: TypeError: type 'ParamType'")
-    assert "; mend: pip install 'click>=8.2'; " in told
+    assert "; fix: pip install 'click>=8.2'; " in told
     assert lost_dependency(FileNotFoundError("x")) is None  # no library makes the file system fail
 
 

@@ -111,7 +111,7 @@ def test_a_file_that_only_moves_is_one_renamed_file_without_being_opened(clone: 
     assert lines.of(view).lacking == []
     assert moved.of(view).lacking == ["moved"]
     assert missing(clone) == before
-    with pytest.raises(Unknown, match=r"the object .* is not in this clone; mend: git diff --cached --numstat"):
+    with pytest.raises(Unknown, match=r"the object .* is not in this clone; fix: git diff --cached --numstat"):
         sizes.byte_counts(view, view.change().entries)
 
 
@@ -141,11 +141,11 @@ def test_trees_that_are_not_here_are_unknown_with_the_command_that_gets_them(rep
     clone = Repo(tmp_path / "clone")
     repo.git("clone", "-q", "--filter=tree:0", f"file://{repo.root}", str(clone.root))
     here, (first, *_) = at(clone), clone.git("rev-list", "HEAD").splitlines()[::-1]
-    with pytest.raises(Unknown, match="mend: git fetch --refetch --no-filter"):
+    with pytest.raises(Unknown, match="fix: git fetch --refetch --no-filter"):
         RangeView(here, first, clone.head()).change()
     event = Event("pre-push", "git", Actor("ci"), Workspace(str(clone.root), str(tmp_path / "ahp"), {}, here), 0.0)
     known = policies.committed([tree.of_commit(here, "HEAD")], event.journal)
-    with pytest.raises(Unknown, match=r"a tree of what is judged .*; mend: git fetch --refetch --no-filter"):
+    with pytest.raises(Unknown, match=r"a tree of what is judged .*; fix: git fetch --refetch --no-filter"):
         policies.of_commits(here, [first], event, known)
     clone.git("fetch", "-q", "--refetch", "--no-filter")
     assert policies.of_commits(here, [first], event, known) == {}
@@ -162,7 +162,7 @@ def test_the_work_tree_is_compared_with_what_git_fetches_for_it(clone: Repo) -> 
 def test_a_file_that_is_not_here_cannot_be_read_but_the_policy_s(repo: Repo, clone: Repo) -> None:
     before = missing(clone)
     view = IndexView(at(clone))
-    with pytest.raises(Unknown, match="not in this partial clone; mend: git cat-file -s :big/one"):
+    with pytest.raises(Unknown, match="not in this partial clone; fix: git cat-file -s :big/one"):
         view.read("big/one")
     assert missing(clone) == before
     repo.commit("policy", **{".ahp/hooks.yaml": "version: 1\n"})

@@ -66,7 +66,7 @@ def change_of(
         branches = shlex.quote(f"+{BRANCHES}*:{_REMOTES}{remote}/*")
         fetch = f"git fetch {named} {branches} && git remote set-head {named} --auto"
         unknown = "which branch is the default one, whose policy counts, is not known here"
-        raise AhpError(f"{unknown}; mend: {one_line(fetch, 400)}")
+        raise AhpError(f"{unknown}; fix: {one_line(fetch, 400)}")
     ref = _full_name(repo, remote, target) if target is not None else said.target or BRANCHES + default
     head = _commit(repo, said.head or "HEAD" if to is None else to)  # "" is a variable that nobody set
     default_tip = _tip(repo, remote, BRANCHES + default)
@@ -107,7 +107,7 @@ def _pushed_onto(repo: Repository, said: Proposal, head: str) -> str:
         return repo.commit_id(f"{head}^") or ""
     if known is None:
         had = f"what {one_line(said.target)} had, {said.before}, is not in this clone, so nobody can say what is new"
-        raise AhpError(f"{had}; mend: {_fetch(repo, _remote(repo), said.before)}")
+        raise AhpError(f"{had}; fix: {_fetch(repo, _remote(repo), said.before)}")
     return known
 
 
@@ -165,7 +165,7 @@ def _commit(repo: Repository, name: str) -> str:
         raise AhpError(f"{one_line(name)} is {' and '.join(one_line(ref) for ref in both)}; write one of them in full")
     found = None if name.startswith("-") else repo.commit_id(name)
     if found is None:
-        mend = f"; mend: {_fetch(repo, _remote(repo), one_line(name, 400))}" if is_ref_name(name) else ""
+        mend = f"; fix: {_fetch(repo, _remote(repo), one_line(name, 400))}" if is_ref_name(name) else ""
         raise AhpError(f"{one_line(name) or 'an empty name'} is no commit of this clone{mend}")
     return found
 
@@ -173,7 +173,7 @@ def _commit(repo: Repository, name: str) -> str:
 def _not_here(repo: Repository, remote: str, ref: str) -> str:
     name = ref.removeprefix(BRANCHES)
     fetch = _fetch(repo, remote, f"+{BRANCHES}{name}:{_REMOTES}{remote}/{name}")
-    return f"what {one_line(name)} has is not known here, so nobody can say what is new; mend: {fetch}"
+    return f"what {one_line(name)} has is not known here, so nobody can say what is new; fix: {fetch}"
 
 
 def _fetch(repo: Repository, remote: str, wanted: str) -> str:

@@ -207,7 +207,7 @@ class _Judging:
             code = 2
         if self.change.merged and code == 1:
             code = 0
-            notes.append("this is merged already: what is wrong with it is told, and nothing is refused")
+            notes.append("this is merged already: problems are shown, nothing is refused")
         if self.change.merged and self.change.had != self.change.own_tip:
             gone = f"{self.change.had[:10]}, which the last good build was of, is not in this clone any more"
             notes.append(f"{gone}: judged is what {self.change.head[:10]} adds to its first parent")

@@ -90,7 +90,7 @@ def _jenkins(env: Mapping[str, str]) -> Proposal:
     if target or env.get("CHANGE_ID"):
         no = f"{_JENKINS} runs for a change request and says no"
         needed(target, f"{no} CHANGE_TARGET")
-        needed(head, f"{no} GIT_COMMIT; mend, in the Jenkinsfile: env.GIT_COMMIT = checkout(scm).GIT_COMMIT")
+        needed(head, f"{no} GIT_COMMIT; fix, in the Jenkinsfile: env.GIT_COMMIT = checkout(scm).GIT_COMMIT")
         source = _branch(env, "CHANGE_BRANCH")
         actor = env.get("CHANGE_AUTHOR", "")
         return Proposal(_JENKINS, "pull request", head, "", source, BRANCHES + target, actor=actor)

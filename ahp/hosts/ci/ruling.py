@@ -67,7 +67,7 @@ class Place:
 
     def _with(self, brought: Policies) -> Ruling:
         if self.broken and brought is NOBODY:  # else it may be the change that mends it
-            raise AhpError(f"{self.broken}, and no older one does; a change that brings one that loads mends this")
+            raise AhpError(f"{self.broken}, and no older one does; a change with a policy that loads fixes this")
         every = policies.narrowed(self.in_force.and_those_of(brought), self._event, self._is_asked)
         at_once = policies.narrowed(every, self._event, lambda rule: not _is_of_each(rule))
         return Ruling(every, at_once, self._texts(every))
@@ -140,5 +140,5 @@ def _check_readable(tree: PolicyTree | None, folder: str) -> None:
         compiling.committed(tree, folder)
     except PolicyError as error:
         if error.is_for_another_ahp or error.is_unread:
-            mend = "; mend: git fetch --refetch --no-filter" if error.is_unread else ""
+            mend = "; fix: git fetch --refetch --no-filter" if error.is_unread else ""
             raise AhpError(f"the policy of {tree.name} cannot judge: {error}{mend}") from error

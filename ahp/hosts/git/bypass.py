@@ -99,7 +99,7 @@ def _explain(hook: Hook) -> None:
     from ahp.hosts.git.probe import obstacle
 
     if found := obstacle(hook.repo, "pre-commit"):
-        write(f"     {one_line(found, 500)}; mend: ahp doctor --fix")
+        write(f"     {one_line(found, 500)}; fix: ahp doctor --fix")
 
 
 def _log(hook: Hook, unjudged: Sequence[Told]) -> None:

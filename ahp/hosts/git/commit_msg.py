@@ -105,7 +105,7 @@ def _refuse(hook: Hook, unknown: list[str], path: str, words: list[str]) -> int:
     from ahp.hosts.git.output import write
 
     token.withdraw(hook.repo)
-    write(f"ahp: commit refused: nobody gave the override that the message tells of: {one_line(unknown[0])}")
+    write(f"ahp: commit refused: the message claims an override that nobody gave: {one_line(unknown[0])}")
     write("  - take that line out of the message; ahp writes it where a person has let a rule pass")
     _tell_where_it_is(hook, path, words)
     return 1

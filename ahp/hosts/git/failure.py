@@ -30,7 +30,7 @@ def report(hook: str, error: BaseException, actor: Actor) -> int:
     if lost := lost_dependency(error):
         return refuse(hook, lost, actor)
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-        return refuse(hook, AhpError("too many files are open; mend: raise the limit (ulimit -n)"), actor)
+        return refuse(hook, AhpError("too many files are open; fix: raise the limit (ulimit -n)"), actor)
     trace = "".join(traceback.format_exception(error)[-12:]).rstrip()
     write(f"ahp: a bug in ahp stopped it from judging this {hook}; please report this:\n{_version()}\n{trace}")
     write("\n".join(_way_out(hook, actor)))
@@ -44,14 +44,14 @@ def _mend(error: AhpError) -> list[str]:
 
     if isinstance(error, PolicyError):
         return ["     correct it there; `ahp policy lint` tells when it is right"]
-    return [] if "mend: " in str(error) else ["     `ahp doctor` tells what is wrong here and what to do"]
+    return [] if "fix: " in str(error) else ["     `ahp doctor` tells what is wrong here and what to do"]
 
 
 def _way_out(hook: str, actor: Actor) -> list[str]:
     """git's own switch, named to a person at a terminal, never to an agent (design §4)."""
     if TRIGGERS[hook].post or actor.kind != "human" or not os.isatty(2):
         return []
-    return [f"     until it is mended a person may go on with `git {TRIGGERS[hook].act} --no-verify`"]
+    return [f"     until it is fixed a person may go on with `git {TRIGGERS[hook].act} --no-verify`"]
 
 
 def _version() -> str:

@@ -48,7 +48,7 @@ def install(user: bool) -> list[str]:
     done = install(repo, user_policy())
     said = [f"git: {len(done.written)} hooks in {one_line(done.folder, 1000)}"]
     if aged := installation.in_cache():
-        said.append("git: {}; mend: {}".format(*aged))
+        said.append("git: {}; fix: {}".format(*aged))
     if done.kept:
         said.append(f"git: earlier hooks keep running: {', '.join(done.kept)}")
     said += [f"git: {says_aside(path)}" for path in done.aside]

@@ -56,7 +56,7 @@ def install(repo: Repository, user_policy: str) -> Installed:
     if not repo.root:
         raise AhpError("this repository is bare: no commit is made here, so there is nothing for hooks to judge")
     if found := no_folder(repo):
-        raise AhpError("{}; mend: {}".format(*found))
+        raise AhpError("{}; fix: {}".format(*found))
     files.make_dirs(repo.ahp_dir)
     _record_root(repo)
     _record_default_branch(repo)

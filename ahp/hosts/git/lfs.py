@@ -37,7 +37,7 @@ def warning(repo: Repository) -> str:
     """What a push has to say, as far as the attributes at the top tell; "" where all is well. Raises AhpError."""
     if not is_used(repo) or PUSH not in _missing(repo):
         return ""
-    return f"the pre-push hook of git-lfs is missing, so the content of its files is not pushed; mend: {MEND}"
+    return f"the pre-push hook of git-lfs is missing, so the content of its files is not pushed; fix: {MEND}"
 
 
 def is_used(repo: Repository, everywhere: bool = False) -> bool:

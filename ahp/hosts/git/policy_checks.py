@@ -107,7 +107,7 @@ def loaded(repo: Repository, user_policy: str) -> Check:
         return Check("policy", "wrong", str(error), "correct the file, then: ahp policy lint")
     notes = [note for judge in judges for note in judge.notes]
     if notes:
-        return Check("policy", "note", "; ".join(notes), "mend the file, then: ahp policy lint")
+        return Check("policy", "note", "; ".join(notes), "fix the file, then: ahp policy lint")
     if judges[0].adds:
         why = "the default branch had a policy and removed it: nobody judges, and a file in the work tree only adds"
         return Check("policy", "note", why, "ahp init, and commit it; or: ahp uninstall git")

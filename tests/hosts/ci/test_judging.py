@@ -149,7 +149,7 @@ def test_a_broken_policy_is_no_leave_and_can_be_mended(
     work.commit("feat: todo", **{"b.txt": "TODO\n"})
     code, said = ci(capsys)
     assert code == 2 and "the policy of main does not load (.ahp/hooks.yaml:1:29: unknown key `blok`" in said
-    assert "a change that brings one that loads mends this" in said
+    assert "a change with a policy that loads fixes this" in said
     mended = "version: 1\nrules: {no-keys: {at: pre-commit, block: \"'x.key' in files.added\"}}\n"
     work.commit("feat: mended", **{".ahp/hooks.yaml": mended})
     code, said = ci(capsys)
@@ -165,8 +165,8 @@ def test_what_mends_a_broken_policy_is_held_against_the_one_that_judges_meanwhil
     up.commit("chore: broken", **{".ahp/hooks.yaml": POLICY + "  more: [\n"})
     work = clone(up, tmp_path / "work", monkeypatch)
     for text, code, told in (
-        (POLICY, 0, "judges until it is mended"),
-        (POLICY + "  more: {at: pre-commit, block: \"'x' in files.added\"}\n", 0, "judges until it is mended"),
+        (POLICY, 0, "judges until it is fixed"),
+        (POLICY + "  more: {at: pre-commit, block: \"'x' in files.added\"}\n", 0, "judges until it is fixed"),
         (NO_TODO, 1, "the policy gets weaker"),
         (POLICY + "  more: {\n", 1, "the policy gets weaker"),
     ):
@@ -281,14 +281,14 @@ def test_what_cannot_be_judged_ends_with_two_and_the_line_that_mends_it(
     up.commit("feat: later", **{"z.txt": "z\n"})
     work.commit("feat: more", **{"b.txt": "b\n"})
     for arguments, told in [
-        (("--target", "gone"), "mend: git fetch origin +refs/heads/gone:refs/remotes/origin/gone"),
+        (("--target", "gone"), "fix: git fetch origin +refs/heads/gone:refs/remotes/origin/gone"),
         (("--target", "--upload-pack=x"), "--target is the name of a branch"),
         (("--target", ""), "--target is the name of a branch, not ''"),
         (("--target", "HEAD"), "--target is the name of a branch, not 'HEAD'"),
         (("--to", ""), "an empty name is no commit of this clone"),
-        (("--to", "f" * 40), "is no commit of this clone; mend: git fetch origin ffff"),
-        (("--to", "$(id)"), "$(id) is no commit of this clone; mend: git fetch origin '$(id)'"),
-        (("--target", "a;id"), "mend: git fetch origin '+refs/heads/a;id:refs/remotes/origin/a;id'"),
+        (("--to", "f" * 40), "is no commit of this clone; fix: git fetch origin ffff"),
+        (("--to", "$(id)"), "$(id) is no commit of this clone; fix: git fetch origin '$(id)'"),
+        (("--target", "a;id"), "fix: git fetch origin '+refs/heads/a;id:refs/remotes/origin/a;id'"),
         (("--to", "main..topic"), "main..topic is no commit of this clone\n"),
         (("--to", "^main"), "^main is no commit of this clone\n"),
         (("--from", "topic", "--to", "main"), "--from topic is no ancestor of what is judged"),
@@ -304,12 +304,12 @@ def test_what_cannot_be_judged_ends_with_two_and_the_line_that_mends_it(
     shallow.commit("feat: more", **{"b.txt": "b\n"})
     assert ci(capsys)[0] == 0
     code, said = ci(capsys, "--to", "f" * 40)  # one line for all that a shallow clone lacks
-    assert f"mend: git fetch --unshallow origin '+refs/heads/*:refs/remotes/origin/*' {'f' * 40}" in said
+    assert f"fix: git fetch --unshallow origin '+refs/heads/*:refs/remotes/origin/*' {'f' * 40}" in said
     up.git("checkout", "-q", "-b", "side", "HEAD~1")
     up.commit("feat: side", **{"s.txt": "s\n"})
     shallow.git("fetch", "-q", "--depth=1", "origin", "side")
     code, said = ci(capsys, "--to", "FETCH_HEAD")
-    assert code == 2 and "mend: git fetch --unshallow" in said
+    assert code == 2 and "fix: git fetch --unshallow" in said
 
 
 def test_an_empty_range_is_told(work: Repo, capsys: pytest.CaptureFixture[str]) -> None:
@@ -342,7 +342,7 @@ def test_an_older_policy_takes_no_place_of_one_that_is_not_in_the_clone(
         (work.root / ".git/objects" / oid[:2] / oid[2:]).unlink()
         code, said = ci(capsys)
         assert code == 2 and f"the object {oid[:12]} of .ahp/{path} is missing here" in said
-        assert "mend: git fetch --refetch --no-filter" in said
+        assert "fix: git fetch --refetch --no-filter" in said
 
 
 def github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, event: dict[str, object]) -> Path:
@@ -488,12 +488,12 @@ def test_without_the_default_branchs_policy_nothing_is_judged(work: Repo, capsys
     work.git("update-ref", "refs/remotes/origin/release/1", "origin/main")
     work.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/develop")
     code, said = ci(capsys, "--target", "release/1")
-    assert code == 2 and "mend: git fetch origin +refs/heads/develop:refs/remotes/origin/develop" in said
+    assert code == 2 and "fix: git fetch origin +refs/heads/develop:refs/remotes/origin/develop" in said
     work.git("symbolic-ref", "--delete", "refs/remotes/origin/HEAD")
     for theirs in ("refs/heads/main", "refs/remotes/origin/trunk"):  # called as most default branches are
         work.git("update-ref", theirs, head)
         code, said = ci(capsys, "--target", "release/1")
-        assert code == 2 and "mend: git fetch origin '+refs/heads/*:refs/remotes/origin/*' && git remote" in said
+        assert code == 2 and "fix: git fetch origin '+refs/heads/*:refs/remotes/origin/*' && git remote" in said
 
 
 def test_a_branch_of_ones_own_is_no_target_while_there_is_a_remote(
@@ -503,7 +503,7 @@ def test_a_branch_of_ones_own_is_no_target_while_there_is_a_remote(
     work.git("branch", "-f", "main", "topic")
     work.git("update-ref", "--no-deref", "-d", "refs/remotes/origin/main")
     code, said = ci(capsys, "--target", "main")
-    assert code == 2 and "mend: git fetch origin +refs/heads/main:refs/remotes/origin/main" in said
+    assert code == 2 and "fix: git fetch origin +refs/heads/main:refs/remotes/origin/main" in said
 
 
 def test_a_deleted_branch_is_nothing_to_judge(

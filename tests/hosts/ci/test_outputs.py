@@ -214,10 +214,10 @@ def test_junit_has_a_case_a_rule_failed_skipped_or_passed() -> None:
 
 
 def test_junit_tells_that_nothing_could_be_judged() -> None:
-    text = FORMATS["junit"](report("main..topic", 2, [], [], ["this clone is shallow; mend: git fetch --unshallow"]))
+    text = FORMATS["junit"](report("main..topic", 2, [], [], ["this clone is shallow; fix: git fetch --unshallow"]))
     JUNIT.validate(text.partition("\n")[2])
     error = ET.fromstring(text).find("testsuite/testcase/error")  # what was just written here
-    assert error is not None and error.get("message") == "this clone is shallow; mend: git fetch --unshallow"
+    assert error is not None and error.get("message") == "this clone is shallow; fix: git fetch --unshallow"
 
 
 def test_github_shows_ten_of_a_kind_and_says_how_many_more() -> None:
@@ -231,9 +231,9 @@ def test_github_shows_ten_of_a_kind_and_says_how_many_more() -> None:
 
 
 def test_github_marks_a_range_that_could_not_be_judged_as_an_error() -> None:
-    told = report("the range could not be judged", 2, [], [], ["this clone is shallow; mend: git fetch\n::warning::x"])
+    told = report("the range could not be judged", 2, [], [], ["this clone is shallow; fix: git fetch\n::warning::x"])
     assert FORMATS["github"](told).splitlines() == [
-        "::error title=ahp%3A not judged::this clone is shallow; mend: git fetch ::warning::x",
+        "::error title=ahp%3A not judged::this clone is shallow; fix: git fetch ::warning::x",
         "ahp: the range could not be judged",
     ]
 

@@ -134,7 +134,7 @@ def test_an_interpreter_that_cannot_import_ahp_is_named(tmp_path: Path) -> None:
 
 
 def test_a_source_that_is_gone_is_named(tmp_path: Path) -> None:
-    with pytest.raises(AhpError, match=r"lacks .*gone\.py; mend: "):
+    with pytest.raises(AhpError, match=r"lacks .*gone\.py; fix: "):
         bundle._bare(str(tmp_path / "gone.py"))
 
 

@@ -213,7 +213,7 @@ def test_a_change_that_never_comes_to_rest_is_refused_after_three_rounds(gated: 
     head = gated.head()
     code, said = commit(gated, "subject")
     assert code == 1
-    assert "do not come to rest in 3 rounds" in said
+    assert "still changes something after 3 rounds" in said
     assert gated.head() == head
 
 
@@ -335,7 +335,7 @@ def test_an_override_that_nobody_gave_is_refused(gated: Gated, line: str) -> Non
     gated.add()
     code, said = gated.say("commit", "-q", "-m", f"subject\n\n{line}")
     assert code == 1
-    assert said.startswith("ahp: commit refused: nobody gave the override that the message tells of: ")
+    assert said.startswith("ahp: commit refused: the message claims an override that nobody gave: ")
     gated.write("message", f"subject\n{line}")  # its last line does not end
     assert gated.say("commit", "-q", "-F", "message", "--cleanup=verbatim")[0] == 1
     assert gated.say("commit", "-q", "-m", f"about `{line}`\n\nReviewed: yes")[0] == 0

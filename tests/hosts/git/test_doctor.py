@@ -141,7 +141,7 @@ def test_hooks_that_were_switched_off_by_a_path_that_is_no_folder(gated: Gated) 
     said = "git takes hooks from /dev/null, which is no folder, so it runs none"
     assert hook(gated, "pre-push") == Check("pre-push", "wrong", said, mend)
     assert doctor.fix(gated.repository(), str(gated.user_policy), [hook(gated, "pre-push")]) == []
-    with pytest.raises(AhpError, match=re.escape(f"{said}; mend: {mend}")):
+    with pytest.raises(AhpError, match=re.escape(f"{said}; fix: {mend}")):
         installing.install(gated.repository(), str(gated.user_policy))
     assert gated.run("sh", "-c", mend).returncode == 0
     assert hook(gated, "pre-push").status == "ok"
@@ -287,14 +287,14 @@ def test_a_damaged_record_of_the_installation_is_told(gated: Gated) -> None:
     assert "install.json is damaged" in check.detail
 
 
-@pytest.mark.parametrize(("place", "mend"), [(".git", "chmod u+rwx"), (".git/ahp", "chmod -R u+rwX")])
-def test_a_git_directory_that_cannot_be_written_is_told(gated: Gated, place: str, mend: str) -> None:
+@pytest.mark.parametrize(("place", "fix"), [(".git", "chmod u+rwx"), (".git/ahp", "chmod -R u+rwX")])
+def test_a_git_directory_that_cannot_be_written_is_told(gated: Gated, place: str, fix: str) -> None:
     path = gated.root / place
     path.chmod(0o500)
     with as_an_ordinary_user():
         check = doctor._writable(gated.repository())
     path.chmod(0o700)
-    assert (check.status, check.mend) == ("wrong", f"{mend} {path}")
+    assert (check.status, check.mend) == ("wrong", f"{fix} {path}")
 
 
 def test_what_belongs_to_somebody_else_is_given_back(gated: Gated, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,7 +116,7 @@ def test_a_package_that_is_gone_is_named_with_what_mends_it(
     code, said = ask("pre-commit")
     assert (code, len(said.splitlines())) == (2, 1)
     assert said.startswith("ahp: cannot judge this pre-commit: Python cannot import yaml, which ahp needs")
-    assert f"mend: {installed.command()}" in said
+    assert f"fix: {installed.command()}" in said
 
 
 def test_an_interrupt_ends_as_the_shell_expects(gated: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,8 +161,8 @@ def test_many_lines_are_cut_and_what_they_quote_is_made_safe(capfd: pytest.Captu
     assert capfd.readouterr().err == (
         "ahp: cannot judge this pre-push: unknown error\n     `ahp doctor` tells what is wrong here and what to do\n"
     )
-    assert failure.refuse("pre-push", AhpError("no head; mend: git fetch"), Actor("human")) == 2
-    assert capfd.readouterr().err == "ahp: cannot judge this pre-push: no head; mend: git fetch\n"
+    assert failure.refuse("pre-push", AhpError("no head; fix: git fetch"), Actor("human")) == 2
+    assert capfd.readouterr().err == "ahp: cannot judge this pre-push: no head; fix: git fetch\n"
 
 
 def test_a_git_directory_that_takes_no_log_refuses_nothing_to_a_person_and_says_so(gated: Gated, ask: Ask) -> None:

@@ -355,7 +355,7 @@ def test_fixers_that_undo_each_other_are_refused_and_change_nothing(staging: Gat
     trusted(staging, two)
     said = staging.say("commit", "-q", "-m", "x")
     assert said.code == 1
-    assert "its changes do not come to rest in 3 rounds" in said.text
+    assert "it still changes something after 3 rounds" in said.text
     assert text(staging, ":b.py") == "a b\n" == (staging.root / "b.py").read_text()
 
 

@@ -205,7 +205,7 @@ def test_a_commit_tells_at_once_that_another_tool_took_our_place(gated: Gated) -
     said = gated.say("commit", "-m", "x")
     assert said.code == 0
     assert "this commit breaks names, and no hook was asked: bad" in said.text
-    assert "     lefthook took ahp's place and does not run it; mend: ahp doctor --fix\n" in said.text
+    assert "     lefthook took ahp's place and does not run it; fix: ahp doctor --fix\n" in said.text
 
 
 def test_a_bypass_is_explained_only_when_another_tool_is_to_blame(gated: Gated, ask: Ask) -> None:
@@ -217,7 +217,7 @@ def test_a_bypass_is_explained_only_when_another_tool_is_to_blame(gated: Gated, 
     gated.commit("x", **{"bad.txt": "2"})
     code, said = ask("post-commit")
     assert code == 0
-    assert said.endswith("     lefthook took ahp's place and does not run it; mend: ahp doctor --fix\n")
+    assert said.endswith("     lefthook took ahp's place and does not run it; fix: ahp doctor --fix\n")
 
 
 def test_uninstall_leaves_no_word_of_a_commit_behind(gated: Gated) -> None:

@@ -390,7 +390,7 @@ def test_a_gone_interpreter_leaves_the_judging_to_ahp_on_path(gated: Gated) -> N
     text = refused(gated)
     assert text.startswith(
         "ahp: the ahp it was installed with is gone, or this user may not read it; the one on PATH judges"
-        " (mend: ahp install git)\n"
+        " (fix: ahp install git)\n"
     )
 
 
@@ -410,7 +410,7 @@ def test_an_environment_that_was_made_anew_judges_without_any_path(gated: Gated,
     program = f"{Path(sys.executable).parent}/ahp"
     assert said.code == 1
     assert said.text.startswith(
-        f"ahp: it was installed anew since these hooks were; {program} judges (mend: ahp install git)\n"
+        f"ahp: it was installed anew since these hooks were; {program} judges (fix: ahp install git)\n"
     )
     assert "bad.txt" in said.text
     # A program that is there and does not start any more is none.
@@ -431,7 +431,7 @@ def test_without_any_ahp_the_commit_is_refused(gated: Gated) -> None:
     assert said.code == 1
     assert said.text.startswith("ahp: cannot judge this pre-commit: the ahp it was installed with is gone")
     assert "     it was /no/such/bin/ahp\n" in said.text
-    assert f"mend: {installed.command(here=False)} && ahp install git" in said.text
+    assert f"fix: {installed.command(here=False)} && ahp install git" in said.text
     assert gated.head() == head
 
 

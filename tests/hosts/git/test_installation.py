@@ -69,7 +69,7 @@ def test_only_what_is_not_of_ahp_is_a_lost_dependency() -> None:
     assert (
         lost is not None
         and "cannot import yaml" in str(lost)
-        and f"mend: {installed.command()} && ahp install git" in str(lost)
+        and f"fix: {installed.command()} && ahp install git" in str(lost)
     )
     assert lost_dependency(ModuleNotFoundError("x", name="ahp.nothing")) is None
     assert lost_dependency(ValueError()) is None

@@ -180,7 +180,7 @@ def test_a_policy_blob_whose_content_is_another_s_does_not_judge(ruled: Gated) -
         compiled.rename(ruled.root.parent / compiled.name)  # what was compiled of the right blob is right
     said = attempt(ruled)
     assert said.code == 1 and "refused by keys" in said.text
-    assert "is not what its id says" in said.text and "judges until it is mended" in said.text
+    assert "is not what its id says" in said.text and "judges until it is fixed" in said.text
 
 
 @pytest.mark.slow
@@ -192,7 +192,7 @@ def test_a_committed_policy_that_does_not_load_is_mended_under_the_one_before(ru
     assert said.code == 1 and "a commit may not bring a policy that does not load" in said.text
     ruled.git("commit", "-q", "--no-verify", "-m", "broken")
     said = attempt(ruled)
-    assert said.code == 1 and f"that of commit {good} judges until it is mended" in said.text
+    assert said.code == 1 and f"the policy of commit {good} judges until it is fixed" in said.text
     assert said.text.count("does not load") == 1  # the work tree's is the same
     ruled.git("rm", "-q", "--cached", "k.pem")
     ruled.write(HOOKS, NEVER)

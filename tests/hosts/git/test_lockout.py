@@ -73,8 +73,8 @@ def with_python(gated: Gated, python: str) -> None:
 
 
 def advised(text: str) -> str:
-    """The command after `mend: `, to the end of its line or parenthesis."""
-    return re.search(r"mend: ([^\n)]+)", text)[1]  # type: ignore[index]
+    """The command after `fix: `, to the end of its line or parenthesis."""
+    return re.search(r"fix: ([^\n)]+)", text)[1]  # type: ignore[index]
 
 
 def doctor(gated: Gated, check: str, before: Callable[[], None] | None = None) -> str:
@@ -148,7 +148,7 @@ def test_every_hook_says_so_when_its_interpreter_cannot_start(gated: Gated, tmp_
     said = sh(gated, f"{path} message </dev/null")
     assert said.code == 2
     assert f"cannot judge this {hook}: {broken} ended with 137" in said.text
-    assert "mend: try again; it was killed by signal 9" in said.text
+    assert "fix: try again; it was killed by signal 9" in said.text
     assert "pip install" not in said.text
 
 
@@ -237,6 +237,6 @@ def test_a_full_disk_is_mended_as_doctor_says(gated: Gated, tmp_path: Path) -> N
     first, _, then = said.text.partition("wrong  disk")
     assert "\nPASSED" not in first
     assert "No space left on device" in first
-    assert f"mend: make room on the disk that holds {place}/.git" in then  # the script removes what fills it
+    assert f"fix: make room on the disk that holds {place}/.git" in then  # the script removes what fills it
     assert "THEN PASSED" in then
     assert "ahp: cannot judge" not in then

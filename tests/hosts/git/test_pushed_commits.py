@@ -111,7 +111,7 @@ def test_a_merge_is_mended_behind_its_line(work: Gated) -> None:
     made(work, c="1\n")
     code, said = push(work)
     mend = f"-i --rebase-merges {bad[:10]}^"
-    advice = f"git commit --amend, an older one: git rebase {mend}, with a line `break` behind that of the merge"
+    advice = f"git commit --amend, an older one: git rebase {mend}, with a line `break` after the merge's line"
     assert code == 1 and f"  - in the merge itself: {advice}\n" in f"{said}\n"
     assert "made again" not in said
     rebased(work, "/^merge/a break", *mend.split())
@@ -533,7 +533,7 @@ def test_without_a_policy_at_the_remote_that_of_the_tip_judges_and_it_is_said(ga
     code, said = push(gated)
     assert (code, said.splitlines()[0]) == (
         1,
-        "ahp: origin/main has no policy: that of what this is built on judges",
+        "ahp: origin/main has no policy yet: the policy of the commit that this is built on judges",
     )
 
 
@@ -550,7 +550,7 @@ def test_in_a_clone_of_one_branch_the_policy_that_the_push_is_built_on_judges(wo
     for refs in ("work", "work:refs/heads/other"):
         code, said = push(work, refs)
         assert (code, "refused by secret" in said) == (1, True), said
-    assert "that of what this is built on judges; to get it: git remote set-branches origin '*' && " in said
+    assert "that this is built on judges; to get it: git remote set-branches origin '*' && " in said
     work.git("remote", "set-branches", "origin", "*")
     work.git("fetch", "-q", "origin")
     work.git("remote", "set-head", "origin", "--auto")

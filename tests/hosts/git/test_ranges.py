@@ -133,9 +133,9 @@ def test_a_branch_whose_commit_was_never_fetched_is_what_it_was_at_the_last_fetc
     assert (unseen.base(), brought(here, ref="refs/heads/main", old="1" * 40)) == (main, ["topic"])
     here.git("update-ref", "refs/remotes/origin/main", "topic")
     unseen = view(here, ref="refs/heads/main", old="1" * 40)
-    with pytest.raises(Unknown, match="refs/heads/main has on the remote was never fetched; mend: git fetch origin"):
+    with pytest.raises(Unknown, match="refs/heads/main has on the remote was never fetched; fix: git fetch origin"):
         unseen.change()
-    with pytest.raises(Unknown, match=r"mend: git fetch '\.\./a b' refs/heads/main$"):
+    with pytest.raises(Unknown, match=r"fix: git fetch '\.\./a b' refs/heads/main$"):
         view(here, ref="refs/heads/main", old="1" * 40, to="../a b").change()
 
 
@@ -338,7 +338,7 @@ def test_notes_are_all_that_is_in_them(here: Repo) -> None:
 def test_a_deletion_brings_nothing_and_what_is_not_here_is_unknown(here: Repo) -> None:
     assert brought(here, ZERO, old=here.head()) == []
     gone = ranges.range_of(at(here), PushRef("x", "1" * 40, "refs/heads/x", ZERO), "origin")
-    with pytest.raises(Unknown, match="not in this clone; mend: git fetch"):
+    with pytest.raises(Unknown, match="not in this clone; fix: git fetch"):
         gone.change()
 
 
