@@ -101,6 +101,22 @@ def always_alike(text: str) -> str:
     return re.sub(r"^((?:\x1b\[\d*m)*)[0-9a-f]{7}\b", r"\g<1>1f0c9a2", text, flags=re.MULTILINE)
 
 
+def past() -> list[str]:
+    """The commands that make 120 commits, the same ones each time: a large file, and two with many files."""
+    odd = {
+        31: "head -c 2000000 /dev/zero >src/shop.bin",
+        58: "for i in $(seq 40); do seq 20 >src/name$i.py; done",
+        97: "for i in $(seq 60); do seq 90 >src/name$i.py; done",
+    }
+    made = []
+    for number in range(120):
+        change = odd.get(number, f"echo {number} >src/part{number % 7}.py")
+        at = f"2026-01-01T00:00:00 +{number:04d}" if number < 60 else f"2026-01-02T00:00:00 +{number - 60:04d}"
+        commit = f"GIT_AUTHOR_DATE='{at}' GIT_COMMITTER_DATE='{at}' git commit -qm 'feat: part {number} of the shop'"
+        made.append(f"{change} && git add . && {commit}")
+    return made
+
+
 def main(folder: Path) -> None:
     """Makes every picture."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -113,17 +129,17 @@ def main(folder: Path) -> None:
             terminal.quietly(f"git config --global {name} '{value}'")
         terminal.quietly("git init -q")
         terminal.write(CODE)
-        terminal.quietly("git add . && git commit -qm 'feat: a shop'")
+        terminal.quietly(*past())
         terminal.type("ahp init")
         terminal.type("ahp install git")
         terminal.draw(folder / "init.svg", "ahp init")
-        terminal.quietly("git add . && git commit -qm 'chore: let ahp judge this repository'")
+        terminal.quietly("git add . && git commit -qm 'chore: add ahp'")
         terminal.write({"src/lookup.py": SLOW})
         terminal.type('git commit -q -am "feat: faster lookup"', expected=1)
         terminal.write({"src/lookup.py": FAST})
         terminal.type('git commit -q -am "feat: faster lookup"')
         terminal.type("git log --oneline --max-count=1")
-        terminal.draw(folder / "refused.svg", "a commit, refused and mended")
+        terminal.draw(folder / "refused.svg", "a commit, refused, then fixed")
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ def clone(request: pytest.FixtureRequest, archive: Callable[[str], Path], tmp_pa
 
 def adopt(repo: Repo) -> str:
     """What init, install and the first commit print."""
-    done = repo.run("sh", "-c", f"{AHP} init && {AHP} install && git add .ahp && git commit -m 'chore: ask ahp'")
+    done = repo.run("sh", "-c", f"{AHP} init && {AHP} install && git add .ahp && git commit -m 'chore: add ahp'")
     said = os.fsdecode(done.stdout + done.stderr)
     assert done.returncode == 0, said
     return said

@@ -38,7 +38,7 @@ def test_the_quick_start_leads_to_a_gate_that_only_speaks_when_it_must(repo: Rep
     said = os.fsdecode(done.stdout + done.stderr)
     assert done.returncode == 0, said
     assert len(said.splitlines()) <= 15, said
-    assert repo.git("log", "-1", "--format=%s") == "chore: let ahp judge this repository"
+    assert repo.git("log", "-1", "--format=%s") == "chore: add ahp"
     assert repo.git("status", "--short") == ""
 
     # An ordinary commit prints nothing.

@@ -83,9 +83,9 @@ def _adopt(where: "Workspace", packs: tuple[str, ...], force: bool) -> None:
 
 def _next(done: "Adoption", at_top: bool) -> list[str]:
     """What to do now, in the order in which it is done; `at_top` of the work tree, else in a folder below."""
-    commit = f"git add {'.ahp' if at_top else ':/.ahp'} && git commit -m 'chore: ask ahp'"
+    commit = f"git add {'.ahp' if at_top else ':/.ahp'} && git commit -m 'chore: add ahp'"
     closed = done.on_default and not {"protect-main"} & {*done.plan.watched, *done.plan.asked}
-    branch = "git switch -c ask-ahp && " if closed else ""  # what is committed here could not be pushed
+    branch = "git switch -c add-ahp && " if closed else ""  # what is committed here could not be pushed
     return [
         f"next: ahp policy test; ahp install; {branch}{commit}",
         "everybody else runs once, in each clone: ahp install",
