@@ -15,6 +15,7 @@ from ahp.policy.lint import advise, compare_evaluators
 from ahp.policy.models import HooksFile
 from ahp.policy.problems import PolicyError
 from ahp.policy.sources import TextSource
+from ahp.runner.config import AgentConfig
 from ahp.runner.scripted import load_script
 
 PROJECT = Path(__file__).parents[1]
@@ -51,6 +52,8 @@ def test_an_example_loads(page: Path, text: str, tmp_path: Path) -> None:
     elif isinstance(example, dict) and "answers" in example:
         (tmp_path / "script.yaml").write_text(text)
         assert load_script(str(tmp_path / "script.yaml")).task
+    elif isinstance(example, dict):
+        assert AgentConfig.model_validate(example).checks
     elif "expires" in example[0]:
         today = example[0]["expires"] - datetime.timedelta(days=10)
         assert waivers.parse(text.replace("sha256:…", DIGEST).encode(), today=today).warnings(today) == []

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ahp.facts.policy import AGENT_FILE
 from ahp.runner.validation import faults, tree
+from ahp.runner.verification.command_checks import NamedCheck
 from ahp.system import files
 from ahp.system.yamltree import YamlError
 
@@ -78,6 +79,10 @@ class AgentConfig(BaseModel):
 
     verification_timeout_s: float = Field(default=600.0, ge=0)
     """Seconds that verification may take. 0 lets nothing run, which is told as a timeout."""
+
+    checks: tuple[NamedCheck, ...] = ()
+    """How the project is checked, by command: `{name, run, kind, report, directory}`. They take the place of the checks
+    of their kind that ahp would find."""
 
     verification_variables: tuple[str, ...] = ()
     """Environment variables that the tests look at: a check that passed runs again when one of them changes."""

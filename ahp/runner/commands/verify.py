@@ -26,15 +26,29 @@ def command(what: tuple[str, ...], timeout: float, whole: bool, fresh: bool, lis
 
     Exit code 0: all of it passed; 1: something is wrong; 2: something could not be checked, or there is nothing.
     """
+    from ahp.hosts.asking import around
+    from ahp.runner.config import load_config
     from ahp.runner.verification.detection import KINDS, names
+    from ahp.runner.verification.project_verifier import ProjectVerifier
     from ahp.system import environ, interrupt, jsontext
 
-    known = [*KINDS, *names()]
+    here = around(os.getcwd())
+    config = load_config(here.root)
+    known = [*KINDS, *(one.name for one in config.checks), *names()]
     unknown = [name for name in what if name not in known]
     if unknown:
         raise click.UsageError(f"no check is called {one_line(unknown[0])}; there are {', '.join(known)}")
     with interrupt.raised():
-        verifier = _verifier(environ.current(), narrow=not whole, use_cache=not fresh)
+        verifier = ProjectVerifier(
+            here.root,
+            environ.current(),
+            variables=config.verification_variables,
+            named=config.checks,
+            narrow=not whole,
+            use_cache=not fresh,
+            repository=here.repo,
+            tell=_tell,
+        )
         if listed:
             _list(verifier, form)
             return 0
@@ -46,23 +60,6 @@ def command(what: tuple[str, ...], timeout: float, whole: bool, fresh: bool, lis
 
         click.echo(jsontext.encode(as_sarif(result) if form == "sarif" else result.as_json()))
     return 0 if result.ok else 1 if result.red else 2
-
-
-def _verifier(env: dict[str, str], *, narrow: bool, use_cache: bool) -> "ProjectVerifier":
-    from ahp.facts.policy import AGENT_FILE
-    from ahp.hosts.asking import around
-    from ahp.runner.verification.project_verifier import ProjectVerifier
-
-    here = around(os.getcwd())
-    root = here.root
-    variables: tuple[str, ...] = ()
-    if os.path.exists(os.path.join(root, AGENT_FILE)):
-        from ahp.runner.config import load_config
-
-        variables = load_config(root).verification_variables
-    return ProjectVerifier(
-        root, env, variables=variables, narrow=narrow, use_cache=use_cache, repository=here.repo, tell=_tell
-    )
 
 
 def _tell(what: str, done: int, total: int) -> None:

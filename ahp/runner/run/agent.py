@@ -251,7 +251,9 @@ class _Run:
         self._task = _TaskGates(self._session)
         moved = past.moved if past else ()
         self._issue = IssueGates(self._session, agent.issue, agent.move, moved) if agent.issue is not None else None
-        self._verification = Verification(agent.verifiers, agent.root, self._env, config.verification_variables)
+        self._verification = Verification(
+            agent.verifiers, agent.root, self._env, config.verification_variables, config.checks
+        )
         self._verification_notes = VerificationNotes()
         self._replans = Breaker(config.max_replans, past.replans if past else 0)
         self._parallel = self._beside(agent.root, config.jobs)

@@ -28,7 +28,9 @@ _HOOKS = frozenset(
         *("pytest_runtest_makereport", "pytest_runtest_logreport", "pytest_sessionfinish", "load_tests"),
     ]
 )
-_IN_PLACE = frozenset(["pytest_runtestloop", "pytest_runtest_protocol", "pytest_pyfunc_call", "runner", "harness"])
+_IN_PLACE = frozenset(
+    ["pytest_runtestloop", "pytest_runtest_protocol", "pytest_pyfunc_call", "load_tests", "runner", "harness"]
+)
 _OWN_HARNESS = re.compile(r"'harness': False")
 _JS_RUNNER = re.compile(r"\b(?:testRunner|runner)\b[\"']?\s*:.*")
 _COMMANDS = ("scripts.pretest", "scripts.test", "scripts.posttest", "test")

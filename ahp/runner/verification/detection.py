@@ -1,9 +1,10 @@
 """Which checks a project has: one table of their names and of what finds them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from ahp.runner.verification import compiled_checks, node_checks, python_checks
+from ahp.runner.verification import command_checks, node_checks, python_checks
 from ahp.runner.verification.check import Check
+from ahp.runner.verification.command_checks import NamedCheck
 from ahp.runner.verification.project import Project
 from ahp.system import wings
 from ahp.system.errors import AhpError
@@ -21,11 +22,10 @@ CHECKS: dict[str, Finder] = {
     "jest": node_checks.tests,
     "npm-test": node_checks.tests,
     "eslint": node_checks.eslint,
-    "go-test": compiled_checks.go_checks,
-    "cargo-test": compiled_checks.rust_checks,
+    **dict.fromkeys(command_checks.IMPLIED, command_checks.implied_checks),
 }
 # Only where nothing else tells how the project is tested: as a rule a makefile calls the same tools.
-LAST: dict[str, Finder] = {"make-test": compiled_checks.make_checks}
+LAST: dict[str, Finder] = {"make-test": command_checks.make_checks}
 
 
 def names() -> list[str]:
@@ -33,11 +33,17 @@ def names() -> list[str]:
     return list(dict.fromkeys([*CHECKS, *LAST, *wings.added("checks")]))
 
 
-def find_checks(project: Project, env: Mapping[str, str]) -> list[Check]:
-    """The checks of every part of a project, linters first, since they are fast. Raises AhpError."""
+def find_checks(project: Project, env: Mapping[str, str], named: Sequence[NamedCheck] = ()) -> list[Check]:
+    """The checks of every part of a project, linters first, since they are fast. Raises AhpError.
+
+    Those that the settings name take the place of all that are of their kind.
+    """
+    own = list(map(command_checks.named_check, named))
+    kinds = {check.kind for check in own}
     added = {name: place for name, place in wings.added("checks").items() if name not in CHECKS and name not in LAST}
     found = _found(CHECKS, project, env)
     found += _found({name: wings.load(place, "checks") for name, place in added.items()}, project, env)
+    found = [*own, *(check for check in found if check.kind not in kinds)]
     if not any(check.kind == "tests" for check in found):
         found += _found(LAST, project, env)
     return sorted(found, key=lambda check: (check.kind != "lint", check.directory != ".", check.directory))

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from ahp.policy.presets import PRESETS
 from ahp.runner.verification import outcomes, tools
-from ahp.runner.verification.check import PLUGINS, RECORD, REPORT, SCRATCH, Check, Ran
+from ahp.runner.verification.check import REPORT, SCRATCH, Check, Ran
 from ahp.runner.verification.project import Project, joined, tops, upper_first
 from ahp.runner.verification.result import (
     DETAILS,
@@ -24,15 +23,6 @@ _TEST_FILE = re.compile(r"(?:^|/)(?:__tests__/.*|[^/]*\.(?:test|spec))\.[cm]?[jt
 _ESLINT_FILE = re.compile(r"^(?:eslint\.config\.[cm]?[jt]s|\.eslintrc(?:\.(?:c?js|json|ya?ml))?)$")
 _UNSET = "no test specified"  # in the script that `npm init` writes
 _LOCKS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn"}
-_NODE_TEST = re.compile(r"\bnode\b[^|;&]{0,1000}\s--test(?![\w-])[^|;&]*")
-_REPORTER = re.compile(r"\s--test-reporter(?![\w-])")
-_DESTINATION = re.compile(r"\s--test-reporter-destination(?![\w-])")
-_USES_NODE_TEST = re.compile(rb"[\"']node:test[\"']")
-_REPORTERS = (
-    f'--test-reporter=junit --test-reporter-destination="{REPORT}" '
-    f'--test-reporter="{PLUGINS}/node_outcomes.cjs" --test-reporter-destination="{RECORD}"'
-)
-_PLUGIN = Path(__file__).with_name("node_outcomes.cjs")
 
 
 def tests(project: Project, env: Mapping[str, str]) -> list[Check]:
@@ -108,62 +98,15 @@ def _npm_test(project: Project, folder: str, env: Mapping[str, str]) -> Check:
         return Check(
             "npm-test", "tests", folder, missing=f"{manager} is not installed", suggestion=f"install {manager}"
         )
-    options = _reporters(_script(manifest(project, folder)))
+    what = f"{manager} test"
     return Check(
         "npm-test",
         "tests",
         folder,
         (program, "test"),
-        partial(_read_npm, what=f"{manager} test"),
-        env={"NODE_OPTIONS": f"{env.get('NODE_OPTIONS', '')} {options}".strip()} if options else {},
+        partial(outcomes.by_exit_code, what=what, file="package.json"),
         toolchain=lambda: tools.node_versions(project, folder, program, env),
-        plugin=_PLUGIN if options else None,
     )
-
-
-def _reporters(script: str) -> str:
-    """The options that have Node's own runner report to us, too; "" where the script does not call it.
-
-    Node wants a destination for each of several reporters, so one that the script names alone gets its usual one. With
-    calls that name them in different ways there is no report of ours.
-    """
-    calls = _NODE_TEST.findall(script)
-    named = {(len(_REPORTER.findall(call)), len(_DESTINATION.findall(call))) for call in calls}
-    if len(named) != 1:
-        return ""
-    reporters, destinations = named.pop()
-    if reporters == destinations:
-        return _REPORTERS
-    return f"{_REPORTERS} --test-reporter-destination=stdout" if (reporters, destinations) == (1, 0) else ""
-
-
-def _read_npm(ran: Ran, what: str) -> VerificationResult:
-    if ran.report:
-        return _read_node(ran, what)
-    if ran.code == 127 or (re.search(r"(?:sh|env): .{0,200}not found\s*$", ran.said, re.MULTILINE) and ran.code == 126):
-        return VerificationResult(
-            "tool_missing",
-            f"{what} calls a program that is not installed",
-            [detail(joined(ran.directory, "package.json"), None, "a program is not installed", ran.said)],
-            "Install the packages of the project.",
-        )
-    return outcomes.by_exit_code(ran, what, "package.json")
-
-
-def _read_node(ran: Ran, what: str) -> VerificationResult:
-    """What Node's own runner tells, held against what our reporter has seen of tests without an outcome."""
-    try:
-        record: Any = jsontext.decode((ran.record or b"").decode("utf-8", "replace"))
-        not_run = [(outcomes.relative(str(file), ran), str(name)) for file, name in record["not_run"]]
-        silent = [str(path) for path in record["silent"]]
-    except (ValueError, RecursionError, KeyError, TypeError):
-        return outcomes.crash(ran, what)
-    files = [outcomes.relative(path, ran) for path in silent if outcomes.holds(path, _USES_NODE_TEST)]
-    found = outcomes.less(outcomes.of_junit(ran, what, no_tests=len(files)), files)
-    if not_run and not found.red:
-        (file, name), number = not_run[0], counted(len(not_run), "test")
-        return outcomes.crash(ran, what, f"{number} did not come to an end, {name} in {file} first: its process ended")
-    return found
 
 
 def _install(project: Project, folder: str) -> str:

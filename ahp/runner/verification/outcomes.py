@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ahp.facts import junit
+from ahp.facts import command_output, junit
 from ahp.facts.registry import Absent
 from ahp.runner.verification.check import Ran
 from ahp.runner.verification.project import joined
@@ -36,8 +36,22 @@ def crash(ran: Ran, what: str, why: str = "") -> VerificationResult:
     return VerificationResult("crash", said, details, f"Run it by hand to see why {what} cannot do its work.")
 
 
-def by_exit_code(ran: Ran, what: str, file: str) -> VerificationResult:
+_NOT_STARTED = re.compile(r"(?:sh|env): .{0,200}(?:not found|No such file or directory)\s*$", re.MULTILINE)
+
+
+def not_started(ran: Ran, what: str, file: str = "") -> VerificationResult | None:
+    """What to say where a program could not be started, by its shell's word; None where it was."""
+    if ran.code not in (126, 127) or (ran.code == 126 and not _NOT_STARTED.search(ran.said)):
+        return None
+    found = [detail(joined(ran.directory, file), None, "a program is not installed", ran.said)]
+    said = f"{what} calls a program that is not installed"
+    return VerificationResult("tool_missing", said, found, "Install what the project needs.")
+
+
+def by_exit_code(ran: Ran, what: str, file: str = "") -> VerificationResult:
     """What a program found that only its exit code tells of; its last words are the context."""
+    if missing := not_started(ran, what, file):
+        return missing
     if ran.code == 0:
         return VerificationResult("passed", f"{what} passed")
     said = f"{what} ended with {ran.code}"
@@ -46,20 +60,35 @@ def by_exit_code(ran: Ran, what: str, file: str) -> VerificationResult:
     return VerificationResult("test_failure", said, found, f"Read what {what} printed, and mend it.")
 
 
-def of_junit(ran: Ran, what: str, *, not_collected: bool = False, no_tests: int = 0) -> VerificationResult:
-    """What a JUnit report tells, held against the exit code: a report of green tests is not believed to a red one.
+def of_sarif(ran: Ran, what: str, data: bytes, suggestion: str = "") -> VerificationResult:
+    """What a linter tells in SARIF."""
+    try:
+        output = command_output.read(data, ran.code, "sarif", ran.folder, ".")
+        if output.missing:
+            raise output.missing
+    except Absent as absent:
+        return crash(ran, what, f"{what} ended with {ran.code}, and {absent}")
+    if not output.count:
+        return VerificationResult("passed", f"{what} found nothing") if not ran.code else crash(ran, what)
+    found = [
+        detail(joined(ran.directory, str(one["path"])), int(str(one["line"])), str(one["message"]))
+        for one in output.findings[:DETAILS]
+    ]
+    return VerificationResult("lint_failure", f"{what} found {counted(output.count, 'violation')}", found, suggestion)
 
-    `no_tests` of those that passed are none.
-    """
-    if ran.report is None:
+
+def of_junit(ran: Ran, what: str, *, data: bytes | None = None, not_collected: bool = False) -> VerificationResult:
+    """What a JUnit report tells, held against the exit code: a report of green tests is not believed to a red one."""
+    data = ran.report if data is None else data
+    if data is None:
         return crash(ran, what)
     try:
-        report = junit.parse(ran.report, "its report")
+        report = junit.parse(data, "its report")
     except Absent as absent:
         return crash(ran, what, f"{what} ended with {ran.code}, and {clean(str(absent), 300)}")
-    details = [_of_case(case, ran) for case in report.failed[:DETAILS]]
+    details = [of_case(case, ran) for case in report.failed[:DETAILS]]
     red: VerificationType = "collection_error" if not_collected else "test_failure"
-    passed = max(report.total - report.failed_count - report.skipped - no_tests, 0)
+    passed = max(report.total - report.failed_count - report.skipped, 0)
     return of_counts(ran, what, passed, report.failed_count, details, red, skipped=report.skipped)
 
 
@@ -132,7 +161,8 @@ def relative(path: str, ran: Ran) -> str:
     return os.path.normpath(joined(ran.directory, path)) if path else ran.directory
 
 
-def _of_case(case: junit.Case, ran: Ran) -> VerificationDetail:
+def of_case(case: junit.Case, ran: Ran) -> VerificationDetail:
+    """A failed test and its place: in the project, where it has one there."""
     path, line = case.path, case.line
     # The last place of the project in a traceback is where it failed; of a stack of Node it is the first.
     for form, which in ((_PLACE, -1), (_STACK, 0), (_TRACE, -1)):

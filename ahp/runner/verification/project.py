@@ -29,8 +29,8 @@ DERIVED = (".pyc", ".pyo", ".tsbuildinfo")
 class Project:
     """The files below `root` that git tracks or would track, all files where there is no repository.
 
-    `changed` are the paths that differ from HEAD, and from the commit `since` where one is given. `repository` is the
-    one that holds `root`, if that is known.
+    `changed` are the paths that differ from HEAD, and from the commit `since` where one is given, but for those in
+    folders of other people's code, such as `.venv`. `repository` is the one that holds `root`, if that is known.
     """
 
     def __init__(self, root: str, since: str = "", repository: Repository | None = None) -> None:
@@ -47,7 +47,8 @@ class Project:
             self.prefix = "" if top == "." else f"{top}/"
             self._state = tree_digest.state(self.repository)
             paths = self._below(self._state.paths())
-            self.changed = set(self._below([*self._state.changed, *_since(self.repository, since)]))
+            changed = self._below([*self._state.changed, *_since(self.repository, since)])
+            self.changed = set(filter(ours, changed))
         self._known = frozenset(paths)
         self._folders = _by_folder(paths)
         self._named: dict[str, list[str]] = {}
@@ -63,6 +64,11 @@ class Project:
     def has(self, path: str) -> bool:
         """Whether this is one of the paths."""
         return path in self._known
+
+    def knows(self, module: str) -> bool:
+        """Whether a file or folder has the name of a module, or had it before the change."""
+        names = {module, f"{module}.py"}
+        return any(not names.isdisjoint(path.split("/")) for path in (*self._known, *self.changed))
 
     def text(self, path: str) -> str:
         """What stands in a file, "" where there is none that could be read."""
@@ -101,6 +107,10 @@ class Project:
     def folders_where(self, matches: Callable[[str], object]) -> list[str]:
         """The folders that hold a file whose name `matches`, upper ones first."""
         return self.folders_with(*filter(matches, self._named))
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the files in a folder."""
+        return self._folders.get(folder, [])
 
     def below(self, directory: str) -> list[str]:
         """The paths below a folder, relative to it, without those of other people's code."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from ahp.protocol.text import one_line
 from ahp.runner.verification import check_settings, running
 from ahp.runner.verification.check import Check
+from ahp.runner.verification.command_checks import NamedCheck
 from ahp.runner.verification.detection import find_checks
 from ahp.runner.verification.project import Project
 from ahp.runner.verification.remembered import Remembered
@@ -22,13 +23,15 @@ _SUGGESTED = (
     "A person has to see that nothing is left out which the change might break; commit the settings by themselves."
 )
 _TOLD = 5
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,200})'")
 
 
 class ProjectVerifier:
     """The checks of the project at `root` as it is now.
 
     Checks run with `env`. `since` is a commit that counts as what was there before the change. `variables` are names of
-    further ones that results hang on. `tell` hears what is begun, in words, with how much is done of how much.
+    further ones that results hang on, `named` the checks of the settings. `tell` hears what is begun, in words, with
+    how much is done of how much.
     """
 
     def __init__(
@@ -41,11 +44,12 @@ class ProjectVerifier:
         use_cache: bool = True,
         narrow: bool = True,
         repository: Repository | None = None,
+        named: Sequence[NamedCheck] = (),
         tell: Callable[[str, int, int], None] = lambda what, done, total: None,
     ) -> None:
         self._env = running.environment(env)
         self._project = Project(root, since, repository)
-        self.checks = find_checks(self._project, self._env)
+        self.checks = find_checks(self._project, self._env, named)
         self._variables, self._use_cache, self._narrow, self._tell = variables, use_cache, narrow, tell
 
     def verify(self, seconds: float, only: Sequence[str] = ()) -> VerificationResult:
@@ -77,7 +81,12 @@ class ProjectVerifier:
         return told
 
     def _weighed(self, check: Check, result: VerificationResult) -> VerificationResult:
-        """A pass is none where the change itself says that tests, which are there, are not to run."""
+        """A pass is none where the change itself says that tests, which are there, are not to run.
+
+        Nor is it red that packages are missing here which are none of the project's, if that is all.
+        """
+        if result.type == "collection_error":
+            return self._or_lacking(result)
         if not result.ok or check.kind != "tests":
             return result
         own = [path for path in result.left_out if path in self._project.changed]
@@ -89,11 +98,21 @@ class ProjectVerifier:
             return result
         places = _listed([one.told for one in altered])
         narrowed = result.left_out and any(one.names for one in altered)
-        by_exit_code = check.name in ("npm-test", "make-test") and any(one.command for one in altered)
+        by_exit_code = check.narrowed is None and any(one.command for one in altered)
         if narrowed or by_exit_code or any(one.in_place for one in altered):
             told = f"{result.summary}; the change alters how they are run: {places}"
             return replace(result, type="weakened", summary=told, suggestion=_SUGGESTED)
         return replace(result, cautions=[*result.cautions, f"The change alters how {check.name} is run: {places}."])
+
+    def _or_lacking(self, result: VerificationResult) -> VerificationResult:
+        """Tests that lack packages cannot run here; what the change itself has is its own to mend."""
+        lacking = [_NO_MODULE.findall(f"{one.error}\n{one.context}") for one in result.details]
+        names = list(dict.fromkeys(found[-1].partition(".")[0] for found in lacking if found))
+        own = any(one.file in self._project.changed for one in result.details) or not self._project.has_before
+        if own or not all(lacking) or any(map(self._project.knows, names)):
+            return result
+        said = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} not installed: {result.summary}"
+        return replace(result, type="tool_missing", summary=said, suggestion="Install what the tests need.")
 
     def _suggested(self, checks: list[Check], memory: Remembered, deadline: float) -> VerificationResult | None:
         """What the suggested tests of these checks find, if that is something wrong: then the others need not run."""
@@ -105,7 +124,7 @@ class ProjectVerifier:
             what = f"{title(check.name, check.directory)}, {counted(len(chosen), 'file')} that the change suggests"
             self._tell(what, 0, len(checks))
             result = running.run(check, self._project.root, self._env, deadline - time.monotonic(), chosen)
-            if result.red:
+            if self._weighed(check, result).red:
                 told = f"{result.summary}, in {len(chosen)} of {len(check.files)} test files; the others did not run"
                 result = replace(result, scope="suggested", summary=told)
                 memory.keep(check, result)

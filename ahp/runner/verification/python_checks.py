@@ -3,18 +3,17 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatch
 from functools import partial
-from pathlib import Path
-from typing import Any
 
-from ahp.facts import command_output
-from ahp.facts.registry import Absent
+from ahp.facts import junit
 from ahp.policy.presets import PRESETS
 from ahp.runner.verification import outcomes, pytest_record, tools
 from ahp.runner.verification.check import PLUGIN, PLUGINS, RECORD, REPORT, SCRATCH, Check, Ran
 from ahp.runner.verification.project import Project, joined, tops, upper_first
-from ahp.runner.verification.result import DETAILS, VerificationResult, counted, detail
-from ahp.system import jsontext, process
+from ahp.runner.verification.result import DETAILS, VerificationResult, VerificationType
+from ahp.system import process
 
 _MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "requirements.txt")
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests)\.py$")
@@ -24,7 +23,13 @@ _OF_PYTEST = re.compile(r"^(?:import pytest|from pytest|(?:async )?def test_)", 
 _OF_UNITTEST = re.compile(r"^[ \t]*(?:import|from) unittest\b", re.MULTILINE)
 _LOOKED_AT = 40  # test files that are read to tell unittest from pytest
 _RUFF_FILES = ("ruff.toml", ".ruff.toml")
-_UNITTEST = str(Path(__file__).with_name("unittest_report.py"))
+_MODULE = re.compile(r"[\w/]+\.py")
+_NO_TESTS = 5  # the exit code of unittest, since Python 3.12
+_NOT_LOADED = "unittest.loader._FailedTest"
+_UNITTEST_END = re.compile(r"^Ran (\d+) tests? in .*\s+(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?\s*\Z", re.MULTILINE)
+_UNITTEST_HEAD = re.compile(r"(ERROR|FAIL|UNEXPECTED SUCCESS): (\S+)(?: \((.*?)\))?")
+_LINE = f"\n{'-' * 70}\n"
+_RAISED = re.compile(r"^(?!Traceback|Exception )[\w.]+(?:Error|Exception|Warning|Exit)\b.*$", re.MULTILINE)
 
 
 def tests(project: Project, env: Mapping[str, str]) -> list[Check]:
@@ -90,33 +95,57 @@ def _pytest(project: Project, folder: str, files: Sequence[str], python: str, en
 
 
 def _unittest(project: Project, folder: str, files: Sequence[str], python: str, env: Mapping[str, str]) -> Check:
-    argv = (python, _UNITTEST, REPORT, RECORD)
+    """unittest finds modules by one pattern, and only in packages; else it begins in the folder of the tests."""
+    names = [path.rpartition("/")[2] for path in files]
+    pattern = next((one for one in ("test*.py", "*_test.py") if all(fnmatch(name, one) for name in names)), "*test*.py")
+    packaged = [path for path in files if _in_package(project, folder, path)]
+    start = "." if packaged or not files else files[0].partition("/")[0]
+    argv = (python, "-m", "unittest")
     return Check(
         "unittest",
         "tests",
         folder,
-        argv,
+        (*argv, "discover", "-s", start, "-p", pattern),
         _read_unittest,
         files=files,
-        narrowed=lambda chosen: (*argv, *chosen),
+        narrowed=(lambda chosen: (*argv, *chosen)) if all(map(_MODULE.fullmatch, files)) else None,
         toolchain=lambda: tools.python_versions(python, os.path.join(project.root, folder), env),
     )
 
 
+def _in_package(project: Project, folder: str, path: str) -> bool:
+    """Whether each folder of a path is a package."""
+    above = tools.upwards(path.rpartition("/")[0] or ".")[:-1]
+    return all(project.has(joined(folder, f"{one}/__init__.py")) for one in above)
+
+
 def _read_unittest(ran: Ran) -> VerificationResult:
-    found = outcomes.of_junit(ran, "unittest", not_collected=ran.code == 2)
-    if not found.ok:
-        return found
-    try:
-        record: Any = jsontext.decode((ran.record or b"").decode())
-        not_run, left_out = int(record["not_run"]), [str(one) for one in record["left_out"]]
-    except (ValueError, RecursionError, KeyError, TypeError):
+    """What unittest prints: a block for each failure, and last how it ended."""
+    text = ran.err.decode("utf-8", "replace")
+    end = _UNITTEST_END.search(text)
+    if end is None:
         return outcomes.crash(ran, "unittest")
-    if not_run:
-        return outcomes.crash(
-            ran, "unittest", f"unittest ended with {ran.code} before {counted(not_run, 'test')} had run"
-        )
-    return outcomes.less(found, (), left_out)
+    cases: dict[str, junit.Case] = {}
+    for block in re.split(r"^={70}\n", text, flags=re.MULTILINE)[1:]:
+        head, _, rest = block.partition(_LINE)
+        named = _UNITTEST_HEAD.match(head)
+        if named is None:
+            continue
+        kind, name, where = named[1], named[2], named[3] or ""
+        said = rest.partition(_LINE)[0]
+        raised = _RAISED.findall(said)
+        group = where.removeprefix(f"{_NOT_LOADED}.").removesuffix(f".{name}")
+        case = junit.Case(f"{group}::{name}", "", 0, raised[0] if raised else kind.lower())
+        case.text = said
+        cases.setdefault(f"{where} {name}", case)
+    loads = [_NOT_LOADED in where for where in cases]
+    red: VerificationType = "collection_error" if loads and all(loads) else "test_failure"
+    details = [outcomes.of_case(case, ran) for case in list(cases.values())[:DETAILS]]
+    skipped = sum(int(number) for number in re.findall(r"skipped=(\d+)", end[2] or ""))
+    own = sum(not where.rpartition(" ")[2].startswith(("setUp", "tearDown")) for where in cases)
+    code = 0 if ran.code == _NO_TESTS else ran.code
+    passed = max(int(end[1]) - skipped - own, 0)
+    return outcomes.of_counts(replace(ran, code=code), "unittest", passed, len(cases), details, red, skipped=skipped)
 
 
 def ruff(project: Project, env: Mapping[str, str]) -> list[Check]:
@@ -142,21 +171,4 @@ def _ruff_check(project: Project, folder: str, env: Mapping[str, str]) -> Check:
 def _read_ruff(ran: Ran) -> VerificationResult:
     if ran.code not in (0, 1):
         return outcomes.crash(ran, "ruff")
-    try:
-        output = command_output.read(ran.out, ran.code, "sarif", ran.folder, ".")
-        if output.missing:
-            raise output.missing
-    except Absent as absent:
-        return outcomes.crash(ran, "ruff", f"ruff ended with {ran.code}, and {absent}")
-    if not output.count:
-        return VerificationResult("passed", "ruff found nothing") if not ran.code else outcomes.crash(ran, "ruff")
-    found = [
-        detail(joined(ran.directory, str(one["path"])), int(str(one["line"])), str(one["message"]))
-        for one in output.findings[:DETAILS]
-    ]
-    return VerificationResult(
-        "lint_failure",
-        f"ruff found {counted(output.count, 'violation')}",
-        found,
-        "ruff check --fix mends some of them.",
-    )
+    return outcomes.of_sarif(ran, "ruff", ran.out, "ruff check --fix mends some of them.")

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 
 from ahp.runner.verification.check import PLUGIN, PLUGINS, RECORD, REPORT, SCRATCH, Check, Ran
-from ahp.runner.verification.result import VerificationResult, detail
+from ahp.runner.verification.result import VerificationResult, detail, plain
 from ahp.system import environ, files, interrupt, process
 from ahp.system.descendants import ending
 from ahp.system.errors import AhpError, Timeout
@@ -14,30 +14,21 @@ from ahp.system.process import NotStarted
 
 _REPORT_LIMIT = 64 << 20  # bytes
 _LAST = 64 << 10  # bytes of what was printed
-# What a test run, a make or a terminal around this process has set is not the project's.
+# What a test run, a make or a hook around this process has set is not the project's. All else is as it was found.
 _LISTED = (
-    "FORCE_COLOR CLICOLOR_FORCE COLORTERM MAKEFLAGS MFLAGS MAKELEVEL NODE_TEST_CONTEXT JEST_WORKER_ID VITEST "
-    "VITEST_POOL_ID VITEST_WORKER_ID COVERAGE_PROCESS_START GREP_OPTIONS LESS"
+    "MAKEFLAGS MFLAGS MAKELEVEL NODE_TEST_CONTEXT JEST_WORKER_ID VITEST VITEST_POOL_ID VITEST_WORKER_ID "
+    "COVERAGE_PROCESS_START"
 )
 _NOT_THE_PROJECTS = frozenset(_LISTED.split())
 _PREFIXES = ("PYTEST_", "COV_CORE_")
-# Nothing colours, and nothing waits for a person to read on.
-_PLAIN = {
-    "NO_COLOR": "1",
-    "PY_COLORS": "0",
-    "TERM": "dumb",
-    "PAGER": "cat",
-    "GIT_PAGER": "cat",
-    "npm_config_color": "false",
-    "npm_config_update_notifier": "false",
-}
 
 
 def environment(env: Mapping[str, str]) -> dict[str, str]:
-    """The environment that checks run in: `env` without what ties git to a hook, and plain."""
+    """The environment that checks run in: `env` without what ties it to a hook or to another run of tests."""
     kept = environ.scrubbed(dict(env))
-    kept = {name: value for name, value in kept.items() if not name.startswith(_PREFIXES)}
-    return {name: value for name, value in kept.items() if name not in _NOT_THE_PROJECTS} | _PLAIN
+    return {
+        name: value for name, value in kept.items() if name not in _NOT_THE_PROJECTS and not name.startswith(_PREFIXES)
+    }
 
 
 def run(
@@ -81,7 +72,10 @@ def run(
         except AhpError as error:
             said = f"{check.name}: {error}"
             return VerificationResult("crash", said, [detail(check.directory, None, said)], "Have it print less.")
-    return check.read(Ran(ran.code, ran.out, ran.err, data, folder, check.directory, record, asked))
+    out, err = (
+        plain(one.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape") for one in (ran.out, ran.err)
+    )
+    return check.read(Ran(ran.code, out, err, data, folder, check.directory, record, asked))
 
 
 def _timeout(said: str, directory: str, printed: bytes = b"") -> VerificationResult:

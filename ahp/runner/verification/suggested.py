@@ -7,7 +7,7 @@ from ahp.runner.verification.check import Check
 from ahp.runner.verification.project import Project, joined
 from ahp.system.errors import AhpError
 
-_SOURCES = (".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte", ".go")
+_SOURCES = (".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
 _SEARCHED = 30  # changed sources whose names are searched for
 _SECONDS = 10.0
 _NO_NAME = ("__init__", "index", "main", "mod")  # of these the folder has the name
@@ -48,11 +48,9 @@ def _is_prose(path: str) -> bool:
 
 
 def _of_source(project: Project, check: Check, path: str, tests: Collection[str]) -> set[str]:
-    """The test files that bear the name of a source, lie in its folder (Go), or import it."""
+    """The test files that bear the name of a source or import it."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
-    if path.endswith(".go"):
-        return {test for test in tests if test.rpartition("/")[0] == folder}
     if stem in _NO_NAME:
         stem = folder.rpartition("/")[2]
     if not stem:

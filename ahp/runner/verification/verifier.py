@@ -1,10 +1,11 @@
 """What is checked when all steps are done (seed 003 §2): by the settings' policy, the plan's, and what was written."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from ahp.protocol.text import failure
 from ahp.runner.verification import detection
+from ahp.runner.verification.command_checks import NamedCheck
 from ahp.runner.verification.project_verifier import ProjectVerifier
 from ahp.runner.verification.result import VerificationResult
 from ahp.system.errors import AhpError
@@ -34,8 +35,12 @@ class Verification:
         root: str,
         env: Callable[[], Mapping[str, str]],
         variables: Sequence[str] = (),
+        named: Sequence[NamedCheck] = (),
     ) -> None:
-        self.policies = tuple(dict.fromkeys(["auto", "none", "run_pytest", *verifiers]))
+        self._named = named
+        self.policies = tuple(
+            dict.fromkeys(["auto", "none", "run_pytest", *_by_policy(one.name for one in named), *verifiers])
+        )
         self.result: VerificationResult | None = None
         self._verifiers = verifiers
         self._root = root
@@ -44,7 +49,7 @@ class Verification:
 
     def has_in_auto(self, policy: str) -> bool:
         """Whether `auto` makes the checks of this policy, too."""
-        return policy in _built_in() and policy not in self._verifiers
+        return policy in self._built_in() and policy not in self._verifiers
 
     def run(self, policy: str, timeout_s: float, *, wrote: Callable[[], bool], since: str = "") -> VerificationResult:
         """Verifies as `policy` says, in at most `timeout_s`. `since` is the commit at which the run began, if any."""
@@ -61,13 +66,18 @@ class Verification:
             if policy in self._verifiers:
                 return self._own(policy, timeout_s)
             if policy != "auto":
-                if policy not in (built_in := _built_in()):
+                if policy not in (built_in := self._built_in()):
                     return VerificationResult("crash", f"there is no verifier {policy!r}")
                 only = [built_in[policy]]
-            verifier = ProjectVerifier(self._root, self._env(), since=since, variables=self._variables)
+            verifier = ProjectVerifier(
+                self._root, self._env(), since=since, variables=self._variables, named=self._named
+            )
             return verifier.verify(timeout_s, only)
         except AhpError as error:
             return VerificationResult("crash", f"it could not be verified: {error}")
+
+    def _built_in(self) -> dict[str, str]:
+        return _by_policy([*detection.names(), *(one.name for one in self._named)])
 
     def _own(self, policy: str, timeout_s: float) -> VerificationResult:
         """What a verifier of one's own says; one that asks the process to end (`sys.exit`) has said nothing."""
@@ -79,6 +89,6 @@ class Verification:
             return VerificationResult("crash", f"the verifier {policy} ended with {failure(error)}")
 
 
-def _built_in() -> dict[str, str]:
-    """Verification policies that make one check, `run_pytest` and the like, with its name."""
-    return {"run_" + name.replace("-", "_"): name for name in detection.names()}
+def _by_policy(names: Iterable[str]) -> dict[str, str]:
+    """Checks by the verification policy that makes only them: `run_pytest` and the like."""
+    return {"run_" + name.replace("-", "_"): name for name in names}

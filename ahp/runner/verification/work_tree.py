@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ahp.runner.verification.project import ours
 from ahp.system import digest, environ, git
 from ahp.system.change import SUBMODULE
 from ahp.system.errors import AhpError
@@ -28,7 +29,7 @@ class Snapshot:
 def take(root: str, base: str = "") -> Snapshot | None:
     """The project at `root` now, against `base` (default: HEAD); None where git cannot tell, or for too many files.
 
-    Tracked and untracked files count, ignored ones do not.
+    Tracked and untracked files count, ignored ones do not, nor new ones in folders such as `.venv`.
     """
     try:
         view = view_of(root, base)
@@ -39,6 +40,8 @@ def take(root: str, base: str = "") -> Snapshot | None:
             return None
         files: dict[str, str] = {}
         for entry in entries:
+            if not entry.old_mode and not ours(entry.path):
+                continue
             if entry.old_path:
                 files[entry.old_path] = ""
             is_file = entry.new_mode not in (0, SUBMODULE)

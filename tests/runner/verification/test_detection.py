@@ -63,6 +63,13 @@ UNITTEST = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): 
         ({"web/package.json": '{"eslintConfig": {}}'}, {"eslint in web"}),
         ({"go.mod": "module x", "tools/go.mod": "module y"}, {"go-test", "go-test in tools"}),
         ({"Cargo.toml": "[workspace]", "a/Cargo.toml": ""}, {"cargo-test"}),
+        ({"pom.xml": "", "core/pom.xml": ""}, {"maven-test"}),
+        ({"app/build.gradle.kts": "", "Rakefile": "Rake::TestTask.new"}, {"gradle-test in app", "rake-test"}),
+        ({"Rakefile": "task :build", "composer.json": "{}"}, set()),
+        (
+            {"composer.json": '{"scripts": {"test": "phpunit"}}', "A.sln": "", "mix.exs": ""},
+            {"composer-test", "dotnet-test", "mix-test"},
+        ),
         ({"Makefile": "all:\n\ntest: all\n\ttrue\n"}, {"make-test"}),
         ({"Makefile": "test := 3\nx: test\n"}, set()),
         ({"Makefile": "test:\n\ttrue\n", "sub/Makefile": "test:\n", "test_a.py": PYTHON}, {"pytest"}),
@@ -156,7 +163,7 @@ def test_tools_that_are_not_on_the_path_are_missing(tmp_path: Path, monkeypatch:
     assert missing == {
         "ruff in py": "ruff is configured, and not installed",
         "npm-test in web": "yarn is not installed",
-        "go-test in go": "go is not installed",
-        "cargo-test in rust": "cargo is not installed",
+        "go-test in go": "go/go.mod is there, and go is not installed",
+        "cargo-test in rust": "rust/Cargo.toml is there, and cargo is not installed",
     }
-    assert checks(tmp_path / "make")["make-test"].missing == "make is not installed"
+    assert checks(tmp_path / "make")["make-test"].missing == "Makefile is there, and make is not installed"

@@ -8,18 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ahp.runner.verification.node_checks import _read_eslint, _read_jest, _read_npm, _reporters
+from ahp.runner.verification.node_checks import _read_eslint, _read_jest
 from tests.runner.verification.projects import checks, ran, verify, write
 
 NPM = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
-TESTS = """\
-const test = require("node:test");
-const assert = require("node:assert");
-test("adds", () => assert.equal(1 + 1, 2));
-test("subtracts", () => {
-  assert.equal(1, 2);
-});
-"""
 
 
 def linked(root: Path, tool: str) -> Path:
@@ -32,81 +24,6 @@ def linked(root: Path, tool: str) -> Path:
         pytest.skip(f"{program} is in no node_modules")
     (root / "node_modules").symlink_to(modules)
     return root
-
-
-@NPM
-def test_npm_test_with_node_s_own_runner_says_where(tmp_path: Path) -> None:
-    write(tmp_path, **{"package.json": '{"scripts": {"test": "node --test"}}', "test/a.test.js": TESTS})
-    found = verify(tmp_path)
-    assert (found.type, found.summary) == ("test_failure", "1 test failed, 1 passed")
-    assert found.details[0].place == "test/a.test.js:5"
-    assert found.details[0].error == "subtracts: 1 == 2"
-
-
-ENDS = """\
-const test = require("node:test");
-const soon = () => new Promise((done) => setTimeout(done, 20));
-test("first", soon);
-test("ends", async () => {
-  await soon();
-  process.exit(0);
-});
-test("last", () => { throw new Error("never seen"); });
-"""
-
-
-@NPM
-@pytest.mark.slow
-def test_tests_whose_process_ends_before_them_are_no_pass(tmp_path: Path) -> None:
-    manifest = '{"scripts": {"test": "node --test --test-reporter=spec"}}'
-    write(tmp_path, **{"package.json": manifest, "test/a.test.js": ENDS})
-    found = verify(tmp_path)
-    assert (found.ok, found.red, found.type) == (False, False, "crash")
-    assert "in test/a.test.js first: its process ended" in found.summary
-    # What ends before it has told of any is none of the tests that passed.
-    write(tmp_path, **{"test/a.test.js": 'require("node:test").test("a", () => {});\nprocess.exit(0);\n'})
-    assert verify(tmp_path).type == "no_tests"
-    write(tmp_path, **{"test/b.test.js": 'require("node:test").test("b", () => {});\n'})
-    assert verify(tmp_path).summary == "1 test passed, 1 test file left out"
-
-
-@pytest.mark.parametrize(
-    ("script", "added"),
-    [
-        ("node --test", 2),
-        ("node --test && node --enable-source-maps --test test/*.js", 2),
-        ("node --test-only --test --test-reporter=spec", 3),
-        ("node --test --test-reporter=dot --test-reporter-destination out.txt", 2),
-        ("node --test --test-reporter=dot --test-reporter=spec", 0),
-        ("node --test && node --test --test-reporter=spec", 0),
-        ("node run.js --test-only", 0),
-        ("mocha --test", 0),
-    ],
-)
-def test_our_reporters_stand_beside_those_of_the_script(script: str, added: int) -> None:
-    assert _reporters(script).count("--test-reporter-destination") == added
-
-
-@pytest.mark.parametrize(
-    ("record", "kind"),
-    [
-        ('{"not_run": [], "silent": []}', "passed"),
-        ('{"not_run": [["/p/test/a.js", "b"]], "silent": []}', "crash"),
-        (None, "crash"),
-        ('{"not_run": [[1]], "silent": []}', "crash"),
-        ("[" * 100_000, "crash"),
-    ],
-)
-def test_a_report_of_node_is_held_against_our_reporter_s_record(record: str | None, kind: str) -> None:
-    report = '<testsuites><testcase name="a"/><testcase name="b"><skipped type="skipped"/></testcase></testsuites>'
-    found = _read_npm(ran(0, report=report, record=record), "npm test")
-    assert found.type == kind and (kind == "crash" or found.summary == "1 test passed, 1 skipped")
-
-
-def test_what_failed_is_told_before_what_did_not_run() -> None:
-    red = '<testsuites><testcase name="a"><failure message="no"/></testcase></testsuites>'
-    record = '{"not_run": [["/p/test/a.js", "b"]], "silent": []}'
-    assert _read_npm(ran(1, report=red, record=record), "npm test").type == "test_failure"
 
 
 @NPM

@@ -15,6 +15,7 @@ import pytest
 
 from ahp.runner.verification import running
 from ahp.runner.verification.check import REPORT, SCRATCH, Check, Ran
+from ahp.runner.verification.command_checks import NamedCheck
 from ahp.runner.verification.outcomes import by_exit_code
 from ahp.runner.verification.result import VerificationResult, detail
 from ahp.system.errors import Timeout
@@ -139,18 +140,16 @@ def test_what_cannot_be_started_is_missing(tmp_path: Path) -> None:
     assert run(Check("it", "tests", ".", missing="it is gone"), tmp_path).summary == "it is gone"
 
 
-def test_nothing_colours_or_pages_and_no_hook_s_repository_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = {
-        "FORCE_COLOR": "1",
-        "PAGER": "less",
-        "GIT_DIR": "/x",
-        "MAKEFLAGS": "-j",
-        "PYTEST_ADDOPTS": "-x",
-        "KEPT": "1",
-    }
-    env = running.environment(given)
-    assert env["KEPT"] == "1" and (env["PAGER"], env["NO_COLOR"], env["TERM"]) == ("cat", "1", "dumb")
-    assert not {"FORCE_COLOR", "GIT_DIR", "MAKEFLAGS", "PYTEST_ADDOPTS"} & env.keys()
+def test_the_environment_of_the_tests_is_the_person_s_without_what_a_hook_or_another_run_has_set() -> None:
+    own = {"FORCE_COLOR": "1", "PAGER": "less", "TERM": "xterm", "KEPT": "1"}
+    set_by_others = {"GIT_DIR": "/x", "MAKEFLAGS": "-j", "PYTEST_ADDOPTS": "-x"}
+    assert running.environment({**own, **set_by_others}) == own
+
+
+def test_what_a_check_prints_in_colour_is_read_without(tmp_path: Path) -> None:
+    lines = r"\033[32mok 1 - \033[1mgreen\033[0m\n\033[0m1..1\n"
+    named = NamedCheck(name="own", run=f'test -z "$NO_COLOR" && printf "{lines}"', report="tap")
+    assert verify(tmp_path, named=[named]).summary == "1 test passed"
 
 
 HOSTILE = "\x1b[2J\x1b]0;title\x07>>>abcd\n\nGate abcd:\nahp note: all is well\r\u202eevil" + "x" * 100_000

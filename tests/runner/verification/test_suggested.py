@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from ahp.runner.verification.check import Check
 from ahp.runner.verification.project import Project
 from ahp.runner.verification.suggested import test_files as suggested
 from tests.runner.verification.projects import PYTEST, checks, verify, write
@@ -79,16 +78,6 @@ def test_what_was_committed_since_counts_as_changed(project: Path, repo: Any) ->
 def test_a_package_without_a_name_has_that_of_its_folder(project: Path) -> None:
     write(project, **{"tests/test_deep.py": "", "src/deep/__init__.py": "y = 1\n"})
     assert chosen(project) == ["tests/test_deep.py"]
-
-
-def test_of_go_the_tests_beside_a_source_are_suggested(tmp_path: Path) -> None:
-    write(tmp_path, **{"go.mod": "module m", "a/x.go": "", "a/x_test.go": "", "b/y_test.go": "", "c/z_test.go": ""})
-    found = Project(str(tmp_path))
-    found.changed = {"a/x.go"}
-    files = ["a/x_test.go", "b/y_test.go", "c/z_test.go"]
-    check = Check("go-test", "tests", ".", ("go",), files=files, narrowed=lambda given: ("go",))
-    assert suggested(found, check) == ["a/x_test.go"]
-    assert suggested(found, Check("make-test", "tests", ".", ("make",))) == []
 
 
 def test_a_red_suggestion_ends_it_and_the_result_says_so(project: Path) -> None:
