@@ -1,17 +1,21 @@
 """`.ahp/agent.yaml`: the settings of the runner."""
 
+import logging
 import os
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ahp.facts.policy import AGENT_FILE
 from ahp.runner.validation import faults, tree
 from ahp.runner.verification.command_checks import NamedCheck
-from ahp.system import files
+from ahp.system import environ, files, git
+from ahp.system.git import NotARepository
 from ahp.system.yamltree import YamlError
 
 _LIMIT = 64 << 10
+
+_log = logging.getLogger(__name__)
 
 ReplyFormat = Literal["auto", "native", "schema", "text"]
 
@@ -113,11 +117,51 @@ class AgentConfig(BaseModel):
     """Whether a run with an issue closes it at its end, through the gates of issue-close."""
 
 
+# These weaken nothing; the next say how a run is checked and ends. All others are limits.
+_FREE = ("enable_planning", "inject_schemas", "reply_format", "verification_variables")
+_AS_COMMITTED = ("checks", "verification_policy", "verification_timeout_s", "submit", "close")
+
+
 def load_config(root: str) -> AgentConfig:
-    """The settings of the project at `root`, the defaults without a file. Raises AhpError with every place."""
-    data = files.read(os.path.join(root, AGENT_FILE), _LIMIT)
-    node = None if data is None else tree(data, AGENT_FILE, _LIMIT)
+    """The settings of the project at `root`, the defaults without a file. Raises AhpError with every place.
+
+    Of the file as HEAD has it and as it lies there, the stricter counts: else a model's write would loosen its limits.
+    """
+    working = _read(files.read(os.path.join(root, AGENT_FILE), _LIMIT), AGENT_FILE)
+    committed = _committed(root)
+    if committed is None:
+        return working
+    strict = _read(committed, f"HEAD:{AGENT_FILE}")
+    chosen = {name: _stricter(name, getattr(strict, name), value) for name, value in working}
+    waits = [name for name, value in working if value != chosen[name]]
+    if waits:
+        _log.warning("%s: what is not committed loosens %s, and does not count", AGENT_FILE, ", ".join(waits))
+    return AgentConfig.model_construct(**chosen)
+
+
+def _stricter(name: str, committed: Any, working: Any) -> Any:
+    """Of two limits the lower one, null being none; anything else as it is committed."""
+    if name in _FREE:
+        return working
+    if name in _AS_COMMITTED or working is None:
+        return committed
+    return working if committed is None else min(committed, working)
+
+
+def _committed(root: str) -> bytes | None:
+    """The file as HEAD has it; None where there is none."""
+    try:
+        repo = git.discover(root, environ.current())
+    except NotARepository:
+        return None
+    top = os.path.relpath(os.path.realpath(root), os.path.realpath(repo.root or root))
+    path = os.path.normpath(os.path.join(top, AGENT_FILE))
+    return repo.run("cat-file", "blob", f"HEAD:{path}", ok=(0, 128)) or None
+
+
+def _read(data: bytes | None, name: str) -> AgentConfig:
+    node = None if data is None else tree(data, name, _LIMIT)
     try:
         return AgentConfig.model_validate({} if node is None else node.plain())
     except ValidationError as error:
-        raise YamlError(faults(error, node, AGENT_FILE, AgentConfig.model_fields)) from None
+        raise YamlError(faults(error, node, name, AgentConfig.model_fields)) from None

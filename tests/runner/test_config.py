@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ahp.runner.config import AgentConfig, ReplyFormat, load_config
+from ahp.runner.config import _AS_COMMITTED, _FREE, AgentConfig, ReplyFormat, load_config
 from ahp.runner.verification.command_checks import NamedCheck
 from ahp.system.errors import AhpError
+from tests.conftest import Repo
 
 
 def write(root: Path, text: str) -> str:
@@ -59,3 +60,46 @@ def test_no_field_holds_a_key_and_every_number_says_what_0_means() -> None:
         assert field.description, name
         if field.annotation not in (bool, str | None, tuple[str, ...], tuple[NamedCheck, ...], ReplyFormat):
             assert " 0 " in f" {field.description.replace('null', '0')} ", name
+
+
+LOOSE = """\
+max_iterations: 500
+max_replans: 1
+budget_usd: null
+budget_tokens: 9
+verification_policy: none
+checks: [{name: own, run: "true"}]
+submit: true
+reply_format: text
+"""
+
+
+def test_what_is_not_committed_only_tightens(repo: Repo, caplog: pytest.LogCaptureFixture) -> None:
+    """A model's write moves no limit of the next run (finding M7)."""
+    repo.write(".ahp/agent.yaml", LOOSE)
+    assert load_config(str(repo.root)).max_iterations == 500  # nothing is committed yet
+    strict = "max_iterations: 30\nmax_replans: 2\nbudget_usd: 5\ntool_timeout_s: 9\n"
+    repo.commit("settings", **{".ahp/agent.yaml": strict})
+    repo.write(".ahp/agent.yaml", LOOSE)
+    found = load_config(str(repo.root))
+    assert (found.max_iterations, found.max_replans, found.budget_usd, found.budget_tokens) == (30, 1, 5, 9)
+    assert (found.verification_policy, found.checks, found.submit, found.tool_timeout_s) == (None, (), False, 9)
+    assert found.reply_format == "text"
+    assert "loosens max_iterations, tool_timeout_s, checks" in caplog.text
+    (repo.root / ".ahp/agent.yaml").unlink()
+    assert load_config(str(repo.root)).max_iterations == 20
+    repo.commit("loose", **{".ahp/agent.yaml": LOOSE})
+    assert load_config(str(repo.root)).max_iterations == 500
+
+
+def test_a_committed_file_that_is_wrong_is_told_as_such(repo: Repo) -> None:
+    repo.commit("settings", **{".ahp/agent.yaml": "max_iteration: 3\n"})
+    repo.write(".ahp/agent.yaml", "max_iterations: 3\n")
+    with pytest.raises(AhpError, match=r"HEAD:\.ahp/agent\.yaml:1:"):
+        load_config(str(repo.root))
+
+
+def test_every_setting_is_a_limit_or_has_its_way() -> None:
+    for name, value in AgentConfig():
+        ways = [name in _FREE, name in _AS_COMMITTED, type(value) in (int, float) or value is None]
+        assert any(ways), name
