@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("what", nargs=-1)
 @click.option("--timeout", type=Number(min=0, min_open=True), default=600.0, show_default=True, metavar="S")
-@click.option("--all", "whole", is_flag=True, help="Run all tests at once, not first those that the change suggests.")
 @click.option("--fresh", is_flag=True, help="Run also what passed over this very content.")
 @click.option("--list", "listed", is_flag=True, help="Say which checks the project has, and run none.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", show_default=True)
-def command(what: tuple[str, ...], timeout: float, whole: bool, fresh: bool, listed: bool, form: str) -> int:
+def command(what: tuple[str, ...], timeout: float, fresh: bool, listed: bool, form: str) -> int:
     """Run the project's tests and linters. WHAT is tests, lint, or checks by name, such as pytest; default: all.
 
     Exit code 0: all of it passed; 1: something is wrong; 2: something could not be checked, or there is nothing.
@@ -44,7 +43,6 @@ def command(what: tuple[str, ...], timeout: float, whole: bool, fresh: bool, lis
             environ.current(),
             variables=config.verification_variables,
             named=config.checks,
-            narrow=not whole,
             use_cache=not fresh,
             repository=here.repo,
             tell=_tell,

@@ -52,7 +52,7 @@ class Check:
 
     `directory` is where it runs, relative to the root, "." for the root itself. `missing` says why it cannot be made,
     in place of `argv`, and `suggestion` what to do about it. `read` makes a result of how the program ended. `files`
-    are its test files, relative to `directory`; with some of them `narrowed` gives the arguments that run only those.
+    are its test files, relative to `directory`; none where only its exit code tells.
     `toolchain` gives what the result depends on beside the project's files, as lines of text; None where that is not
     known, so that nothing can be remembered. `plugin` is a module of ours that the program loads.
     """
@@ -66,7 +66,6 @@ class Check:
     missing: str = ""
     suggestion: str = ""
     files: Sequence[str] = ()
-    narrowed: Callable[[Sequence[str]], tuple[str, ...]] | None = None
     toolchain: Callable[[], list[str]] | None = None
     plugin: Path | None = None
 

@@ -85,7 +85,6 @@ def _test_check(project: Project, folder: str, kind: str, env: Mapping[str, str]
         argv,
         partial(_read_jest, what=kind),
         files=files,
-        narrowed=lambda chosen: (*argv, *(f"./{path}" for path in chosen)),
         toolchain=lambda: tools.node_versions(project, folder, program, env),
     )
 

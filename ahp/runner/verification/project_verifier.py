@@ -1,4 +1,4 @@
-"""Runs the checks of a project: what is remembered does not run, what a change suggests runs first, then all."""
+"""Runs the checks of a project: what is remembered does not run."""
 
 import re
 import time
@@ -14,7 +14,6 @@ from ahp.runner.verification.detection import find_checks
 from ahp.runner.verification.project import Project
 from ahp.runner.verification.remembered import Remembered
 from ahp.runner.verification.result import CheckResult, VerificationResult, combined, counted, title
-from ahp.runner.verification.suggested import test_files
 from ahp.system.git import Repository
 
 NOTHING = "there is nothing to verify: no tests and no linter of a kind that ahp knows were found"
@@ -42,7 +41,6 @@ class ProjectVerifier:
         since: str = "",
         variables: Sequence[str] = (),
         use_cache: bool = True,
-        narrow: bool = True,
         repository: Repository | None = None,
         named: Sequence[NamedCheck] = (),
         tell: Callable[[str, int, int], None] = lambda what, done, total: None,
@@ -50,7 +48,7 @@ class ProjectVerifier:
         self._env = running.environment(env)
         self._project = Project(root, since, repository)
         self.checks = find_checks(self._project, self._env, named)
-        self._variables, self._use_cache, self._narrow, self._tell = variables, use_cache, narrow, tell
+        self._variables, self._use_cache, self._tell = variables, use_cache, tell
 
     def verify(self, seconds: float, only: Sequence[str] = ()) -> VerificationResult:
         """What the checks of these names or kinds (none: all) find in at most `seconds`."""
@@ -61,9 +59,6 @@ class ProjectVerifier:
         deadline = time.monotonic() + seconds
         memory = Remembered(self._project, self._env, self._variables, use=self._use_cache)
         known = {id(check): memory.passed(check) for check in checks}
-        early = self._suggested([check for check in checks if known[id(check)] is None], memory, deadline)
-        if early is not None:
-            return early
         found = []
         for at, check in enumerate(checks):
             result = known[id(check)]
@@ -98,7 +93,7 @@ class ProjectVerifier:
             return result
         places = _listed([one.told for one in altered])
         narrowed = result.left_out and any(one.names for one in altered)
-        by_exit_code = check.narrowed is None and any(one.command for one in altered)
+        by_exit_code = not check.files and any(one.command for one in altered)
         if narrowed or by_exit_code or any(one.in_place for one in altered):
             told = f"{result.summary}; the change alters how they are run: {places}"
             return replace(result, type="weakened", summary=told, suggestion=_SUGGESTED)
@@ -114,23 +109,6 @@ class ProjectVerifier:
         said = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} not installed: {result.summary}"
         return replace(result, type="tool_missing", summary=said, suggestion="Install what the tests need.")
 
-    def _suggested(self, checks: list[Check], memory: Remembered, deadline: float) -> VerificationResult | None:
-        """What the suggested tests of these checks find, if that is something wrong: then the others need not run."""
-        red = []
-        for check in checks if self._narrow else ():
-            chosen = test_files(self._project, check, memory.failed(check))
-            if not chosen:
-                continue
-            what = f"{title(check.name, check.directory)}, {counted(len(chosen), 'file')} that the change suggests"
-            self._tell(what, 0, len(checks))
-            result = running.run(check, self._project.root, self._env, deadline - time.monotonic(), chosen)
-            if self._weighed(check, result).red:
-                told = f"{result.summary}, in {len(chosen)} of {len(check.files)} test files; the others did not run"
-                result = replace(result, scope="suggested", summary=told)
-                memory.keep(check, result)
-                red.append((_part(check, result), result))
-        return combined(red) if red else None
-
 
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
@@ -138,9 +116,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _part(check: Check, result: VerificationResult) -> CheckResult:
-    return CheckResult(
-        check.name, check.directory, check.command, result.type, result.summary, result.scope, result.cached
-    )
+    return CheckResult(check.name, check.directory, check.command, result.type, result.summary, result.cached)
 
 
 # How a test is named in a file, by the file's name.

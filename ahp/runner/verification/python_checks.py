@@ -23,7 +23,6 @@ _OF_PYTEST = re.compile(r"^(?:import pytest|from pytest|(?:async )?def test_)", 
 _OF_UNITTEST = re.compile(r"^[ \t]*(?:import|from) unittest\b", re.MULTILINE)
 _LOOKED_AT = 40  # test files that are read to tell unittest from pytest
 _RUFF_FILES = ("ruff.toml", ".ruff.toml")
-_MODULE = re.compile(r"[\w/]+\.py")
 _NO_TESTS = 5  # the exit code of unittest, since Python 3.12
 _NOT_LOADED = "unittest.loader._FailedTest"
 _UNITTEST_END = re.compile(r"^Ran (\d+) tests? in .*\s+(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?\s*\Z", re.MULTILINE)
@@ -88,7 +87,6 @@ def _pytest(project: Project, folder: str, files: Sequence[str], python: str, en
         partial(pytest_record.read, python=python),
         env={"PYTHONPATH": paths, "AHP_TEST_RECORD": RECORD},
         files=files,
-        narrowed=lambda chosen: (*argv, *(f"./{path}" for path in chosen)),  # a name may begin with a hyphen
         toolchain=lambda: tools.python_versions(python, os.path.join(project.root, folder), env),
         plugin=pytest_record.PLUGIN,
     )
@@ -100,15 +98,13 @@ def _unittest(project: Project, folder: str, files: Sequence[str], python: str, 
     pattern = next((one for one in ("test*.py", "*_test.py") if all(fnmatch(name, one) for name in names)), "*test*.py")
     packaged = [path for path in files if _in_package(project, folder, path)]
     start = "." if packaged or not files else files[0].partition("/")[0]
-    argv = (python, "-m", "unittest")
     return Check(
         "unittest",
         "tests",
         folder,
-        (*argv, "discover", "-s", start, "-p", pattern),
+        (python, "-m", "unittest", "discover", "-s", start, "-p", pattern),
         _read_unittest,
         files=files,
-        narrowed=(lambda chosen: (*argv, *chosen)) if all(map(_MODULE.fullmatch, files)) else None,
         toolchain=lambda: tools.python_versions(python, os.path.join(project.root, folder), env),
     )
 

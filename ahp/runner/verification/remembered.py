@@ -1,4 +1,4 @@
-"""What passed, remembered for as long as nothing changes that it hangs on; and where it was red last."""
+"""What passed, remembered for as long as nothing changes that it hangs on."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,6 @@ from ahp.system.version import __version__
 
 _FORMAT = 2
 _KEPT = 12  # states of the project that are remembered of a check: going to another branch and back is a hit
-_FAILED = 50  # test files
 _LIMIT = 1 << 20
 # Variables that tests and their tools look at. Others are named in the settings (verification_variables).
 _LISTED = (
@@ -47,7 +46,7 @@ class Remembered:
     def passed(self, check: Check) -> VerificationResult | None:
         """How a check passed over this very content with these very tools; None where it did not."""
         key = self._key(check, self._digest)
-        entry = self._load(check)[0].get(key) if key else None
+        entry = self._load(check).get(key) if key else None
         if not isinstance(entry, dict) or not isinstance(entry.get("summary"), str):
             return None
         at = clean(str(entry.get("at")), 40)
@@ -57,29 +56,20 @@ class Remembered:
         return VerificationResult("passed", told, cached=True, left_out=kept)
 
     def keep(self, check: Check, result: VerificationResult) -> None:
-        """Remembers what passed, and the test files of what did not. Where nothing can be written it runs again."""
-        if not self._folder or (result.scope != "all" and not result.red):
+        """Remembers what passed. Where nothing can be written it runs again."""
+        if not self._folder or not result.ok:
             return
-        kept, failed = self._load(check)
-        if result.red:
-            prefix = "" if check.directory == "." else f"{check.directory}/"
-            failed = [one.file.removeprefix(prefix) for one in result.details][:_FAILED]
-        elif result.ok:
-            failed = []
-            key = self._key(check, self._after())
-            if key:
-                kept = {name: entry for name, entry in kept.items() if name != key}
-                kept[key] = {"summary": result.summary, "at": clock.iso(clock.now()), "left_out": [*result.left_out]}
-        entry = {"passed": dict(list(kept.items())[-_KEPT:]), "failed": failed}
+        key = self._key(check, self._after())
+        if not key:
+            return
+        kept = {name: entry for name, entry in self._load(check).items() if name != key}
+        kept[key] = {"summary": result.summary, "at": clock.iso(clock.now()), "left_out": [*result.left_out]}
+        entry = {"passed": dict(list(kept.items())[-_KEPT:])}
         try:
             files.make_dirs(self._folder)
             files.replace(self._path(check), jsontext.encode(entry).encode())
         except AhpError:
             return
-
-    def failed(self, check: Check) -> list[str]:
-        """The files in which a check was red last."""
-        return self._load(check)[1]
 
     def _after(self) -> str | None:
         """The state after a run, None when tracked or untracked files are others than before it.
@@ -113,15 +103,11 @@ class Remembered:
         named = "\0".join([self._project.root, check.name, check.directory])
         return f"{self._folder}/{sha256(os.fsencode(named)).hexdigest()[:32]}.json"
 
-    def _load(self, check: Check) -> tuple[dict[str, Any], list[str]]:
-        """(what passed by key, the files that were red last) of a check."""
+    def _load(self, check: Check) -> dict[str, Any]:
+        """What passed of a check, by key."""
         try:
             kept = jsontext.decode((files.read(self._path(check), _LIMIT) or b"").decode()) if self._folder else None
         except (ValueError, AhpError):
             kept = None
         passed = kept.get("passed") if isinstance(kept, dict) else None
-        failed = kept.get("failed") if isinstance(kept, dict) else None
-        return (
-            passed if isinstance(passed, dict) else {},
-            [path for path in failed if isinstance(path, str)] if isinstance(failed, list) else [],
-        )
+        return passed if isinstance(passed, dict) else {}

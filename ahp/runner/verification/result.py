@@ -20,7 +20,6 @@ VerificationType = Literal[
     "timeout",
     "crash",
 ]
-Scope = Literal["all", "suggested"]
 
 RED: tuple[VerificationType, ...] = ("collection_error", "test_failure", "lint_failure")
 NOT_MADE: tuple[VerificationType, ...] = ("crash", "timeout", "tool_missing", "weakened", "no_tests")
@@ -62,7 +61,6 @@ class CheckResult:
     command: str
     type: VerificationType
     summary: str
-    scope: Scope
     cached: bool
 
 
@@ -70,7 +68,7 @@ class CheckResult:
 class VerificationResult:
     """What verification found. The `type` decides, the rest is for whoever mends it.
 
-    `scope` is "suggested" where only the tests ran that changed files and former failures suggest. `cached` says that
+    `cached` says that
     nothing ran, because nothing has changed since it passed. `checks` are the parts of a verification of several.
     `left_out` are tests, or files of tests, that are there and were not to run. `cautions` say of what passed what a
     person has to know, a sentence each.
@@ -80,7 +78,6 @@ class VerificationResult:
     summary: str
     details: Sequence[VerificationDetail] = ()
     suggestion: str = ""
-    scope: Scope = "all"
     cached: bool = False
     checks: Sequence[CheckResult] = ()
     left_out: Sequence[str] = ()
@@ -147,7 +144,6 @@ def combined(parts: Sequence[tuple[CheckResult, VerificationResult]]) -> Verific
         told,
         details=[one for result in grave for one in result.details][:DETAILS],
         suggestion="\n".join(dict.fromkeys(result.suggestion for result in grave if result.suggestion)),
-        scope="suggested" if any(result.scope == "suggested" for result in found) else "all",
         cached=all(result.cached for result in found),
         checks=checks,
         left_out=[one for result in found for one in result.left_out][:LEFT_OUT],

@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ahp.runner.verification.check import PLUGIN, PLUGINS, RECORD, REPORT, SCRATCH, Check, Ran
 from ahp.runner.verification.result import VerificationResult, detail, plain
@@ -31,10 +31,8 @@ def environment(env: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def run(
-    check: Check, root: str, env: Mapping[str, str], seconds: float, chosen: Sequence[str] = ()
-) -> VerificationResult:
-    """What a check finds in the project at `root`, in at most `seconds`; of `chosen`, only those test files.
+def run(check: Check, root: str, env: Mapping[str, str], seconds: float) -> VerificationResult:
+    """What a check finds in the project at `root`, in at most `seconds`.
 
     Whatever it started ends with it, however it ends: Ctrl-C and signals come through.
     """
@@ -53,16 +51,13 @@ def run(
                 text = text.replace(name, meant)
             return text
 
-        words, asked = check.argv, check.files
-        if chosen and check.narrowed:
-            words, asked = check.narrowed(chosen), chosen
         own = {name: filled(value) for name, value in check.env.items()}
         try:
             if check.plugin:
                 os.mkdir(places[PLUGINS])
                 shutil.copy(check.plugin, places[PLUGINS])
             with descendants:
-                argv = [words[0], *map(filled, words[1:])]
+                argv = [check.argv[0], *map(filled, check.argv[1:])]
                 ran = process.capture(argv, cwd=folder, env=marked | own, timeout=seconds, check=interrupt.check)
             data, record = (files.read(places[name], _REPORT_LIMIT) for name in (REPORT, RECORD))
         except Timeout as error:
@@ -75,7 +70,7 @@ def run(
     out, err = (
         plain(one.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape") for one in (ran.out, ran.err)
     )
-    return check.read(Ran(ran.code, out, err, data, folder, check.directory, record, asked))
+    return check.read(Ran(ran.code, out, err, data, folder, check.directory, record, check.files))
 
 
 def _timeout(said: str, directory: str, printed: bytes = b"") -> VerificationResult:

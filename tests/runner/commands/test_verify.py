@@ -33,7 +33,7 @@ def test_green_is_0_and_says_when_it_is_remembered(repo: Repo, capsys: pytest.Ca
 
 def test_red_is_1_with_the_place(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     write(repo.root, **{"test_it.py": RED})
-    assert run(["verify", "--all"]) == 1
+    assert run(["verify"]) == 1
     out = capsys.readouterr().out
     assert out.startswith(
         "pytest  test_failure  1 test failed, 0 passed\n\ntest_it.py:2: test_a: assert 1 == 2\n    def"

@@ -118,7 +118,7 @@ def test_an_output_of_eslint_that_is_none_is_no_pass(code: int, out: str) -> Non
 
 @pytest.mark.tools
 @pytest.mark.parametrize("tool", ["vitest", "jest"])
-def test_the_real_runner_says_where_and_runs_what_is_suggested(tmp_path: Path, tool: str) -> None:
+def test_the_real_runner_says_where(tmp_path: Path, tool: str) -> None:
     manifest = json.dumps({"devDependencies": {tool: "*"}})
     head = 'import { expect, test } from "vitest";\n' if tool == "vitest" else "\n"
     write(linked(tmp_path, tool), **{"package.json": manifest, "a.test.js": f"{head}test('good', () => {{}});\n"})
@@ -129,13 +129,7 @@ def test_the_real_runner_says_where_and_runs_what_is_suggested(tmp_path: Path, t
     assert found.details[0].place == "sub dir/b.test.js:3" and found.details[0].error.startswith("bad: ")
     write(tmp_path, **{"sub dir/b.test.js": "this is (no program"})
     assert verify(tmp_path).type == "collection_error"
-    check = checks(tmp_path)[tool]
-    assert sorted(check.files) == ["a.test.js", "sub dir/b.test.js"]
-    from ahp.runner.verification import running
-    from ahp.system import environ
-
-    only = running.run(check, str(tmp_path), running.environment(environ.current()), 100, ["a.test.js"])
-    assert only.summary == "1 test passed"
+    assert sorted(checks(tmp_path)[tool].files) == ["a.test.js", "sub dir/b.test.js"]
 
 
 @pytest.mark.tools

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from ahp.runner.verification import running
 from ahp.runner.verification.python_checks import _read_ruff
-from ahp.system import environ
-from tests.runner.verification.projects import PYTEST, checks, program, ran, verify, write
+from tests.runner.verification.projects import PYTEST, program, ran, verify, write
 
 FAILED = "def test_ok(): pass\n\ndef test_session_expiry():\n    assert 1800 == 3600\n"
 
@@ -24,7 +22,7 @@ def test_green_tests_pass(tmp_path: Path) -> None:
     text = "import pytest\ndef test_a(): pass\n@pytest.mark.skip\ndef test_b(): pass\n"
     found = verify(project(tmp_path, **{"test_it.py": text}))
     assert (found.ok, found.red, found.type, found.summary) == (True, False, "passed", "1 test passed, 1 skipped")
-    assert (found.scope, found.cached, found.suggestion) == ("all", False, "")
+    assert (found.cached, found.suggestion) == (False, "")
 
 
 def test_red_tests_say_where_and_what(tmp_path: Path) -> None:
@@ -199,12 +197,3 @@ def test_a_linter_that_cannot_read_its_settings_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("code", "out"), [(0, "green"), (1, '{"runs": []}'), (1, "{}"), (1, '{"runs": 3}')])
 def test_a_linter_s_output_that_is_none_is_no_pass(code: int, out: str) -> None:
     assert _read_ruff(ran(code, out)).type == "crash"
-
-
-def test_files_that_were_not_asked_for_are_not_left_out(tmp_path: Path) -> None:
-    text = "def test_a(): pass\n"
-    project(tmp_path, **{"test_a.py": text, "test_b.py": text, "test_c.py": text})
-    only = running.run(
-        checks(tmp_path)["pytest"], str(tmp_path), running.environment(environ.current()), 100, ["test_a.py"]
-    )
-    assert (only.summary, list(only.left_out)) == ("1 test passed", [])

@@ -23,7 +23,7 @@ def part(
     kind: VerificationType, name: str = "pytest", directory: str = ".", **given: object
 ) -> tuple[CheckResult, VerificationResult]:
     result = VerificationResult(kind, f"it {kind}", [VerificationDetail(f"{name}.x", 3, kind)], f"mend {kind}", **given)  # type: ignore[arg-type]
-    return CheckResult(name, directory, "", kind, result.summary, result.scope, result.cached), result
+    return CheckResult(name, directory, "", kind, result.summary, result.cached), result
 
 
 def test_every_type_passed_is_red_or_was_not_made() -> None:
@@ -62,7 +62,6 @@ def test_all_that_is_red_is_told_and_what_is_not_known_beside_it_in_the_summary(
 def test_all_is_cached_only_where_each_is() -> None:
     assert combined([part("passed", cached=True), part("passed", "b", cached=True)]).cached
     assert not combined([part("passed", cached=True), part("passed", "b")]).cached
-    assert combined([part("passed"), part("test_failure", "b", scope="suggested")]).scope == "suggested"
 
 
 def test_what_a_model_reads_is_bounded() -> None:
@@ -75,7 +74,7 @@ def test_what_a_model_reads_is_bounded() -> None:
 def test_as_data_it_is_the_seed_s_object_and_more() -> None:
     data = json.loads(json.dumps(combined([part("test_failure")]).as_json()))
     assert data["details"] == [{"file": "pytest.x", "line": 3, "error": "test_failure", "context": ""}]
-    fields = ["type", "summary", "details", "suggestion", "scope", "cached", "checks", "left_out", "cautions"]
+    fields = ["type", "summary", "details", "suggestion", "cached", "checks", "left_out", "cautions"]
     assert list(data) == ["ok", "red", *fields]
 
 

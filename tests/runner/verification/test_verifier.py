@@ -132,7 +132,7 @@ def test_a_missing_tool_costs_no_replan_and_is_told(tmp_path: Path) -> None:
     assert scene.turn.notes == [f"not verified (tool_missing): pytest is not installed for {bare}"]
 
 
-def test_what_a_run_committed_suggests_tests_too(repo: Any) -> None:
+def test_what_a_run_committed_is_verified_too(repo: Any) -> None:
     others = {f"test_other{number}.py": "def test_a(): pass\n" for number in range(3)}
     files = {"pytest.ini": PYTEST, ".gitignore": "__pycache__/\n", "a.py": "x = 1\n", "test_a.py": "", **others}
     write(repo.root, **files)
@@ -146,7 +146,7 @@ def test_what_a_run_committed_suggests_tests_too(repo: Any) -> None:
     tool = FunctionTool("write", "writes", AnyArgs, commit)
     scene = Scene([call("write"), "done"], tools=[tool], root=str(repo.root), max_replans=0)
     assert scene.turn.verification is not None
-    assert (scene.turn.verification.type, scene.turn.verification.scope) == ("test_failure", "suggested")
+    assert scene.turn.verification.type == "test_failure"
 
 
 @pytest.mark.parametrize(
