@@ -17,6 +17,7 @@ Finder = Callable[[Project, Mapping[str, str]], list[Check]]
 CHECKS: dict[str, Finder] = {
     "pytest": python_checks.tests,
     "unittest": python_checks.tests,
+    "tox-test": python_checks.tests,
     "ruff": python_checks.ruff,
     "vitest": node_checks.tests,
     "jest": node_checks.tests,

@@ -1,7 +1,9 @@
 """Checks of Python projects: pytest or unittest, and ruff."""
 
+import configparser
 import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
@@ -48,6 +50,11 @@ def tests(project: Project, env: Mapping[str, str]) -> list[Check]:
         if own or configured:
             covered.append(folder)
             python = tools.interpreter(project, folder, env)
+            script = () if configured else _script_of_tox(project, folder)
+            if script:
+                read = partial(outcomes.by_exit_code, what=script[0], file="tox.ini")
+                found.append(Check("tox-test", "tests", folder, (python, *script), read))
+                continue
             of_pytest = configured or _is_pytest(project, folder, below, own)
             found.append((_pytest if of_pytest else _unittest)(project, folder, files, python, env))
     return found
@@ -61,6 +68,26 @@ def _configures_pytest(project: Project, folder: str) -> bool:
     named = (joined(folder, name) for name in ("pyproject.toml", "setup.cfg", "tox.ini"))
     settings = any(_PYTEST_SETTINGS.search(project.text(path)) for path in named)
     return settings or any(project.has(joined(folder, name)) for name in _PYTEST_FILES[:2])
+
+
+def _script_of_tox(project: Project, folder: str) -> tuple[str, ...]:
+    """The script of the project by which tox tests it, such as Django's `runtests.py`, with its arguments."""
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(project.text(joined(folder, "tox.ini")))
+        lines = parser.get("testenv", "commands", fallback="").splitlines()
+        calls = [shlex.split(re.sub(r"\{posargs[^}]*\}", "", line).replace("{toxinidir}/", "")) for line in lines]
+    except (configparser.Error, ValueError):
+        return ()
+    for words in calls:
+        for at, word in enumerate(words):
+            if (
+                word.endswith(".py")
+                and "{" not in "".join(words[at:])
+                and project.has(joined(folder, os.path.normpath(word)))
+            ):
+                return (os.path.normpath(word), *words[at + 1 :])
+    return ()
 
 
 def _is_pytest(project: Project, folder: str, below: Sequence[str], files: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ahp.runner.verification.python_checks import _read_ruff
-from tests.runner.verification.projects import PYTEST, program, ran, verify, write
+from tests.runner.verification.projects import PYTEST, checks, program, ran, verify, write
 
 FAILED = "def test_ok(): pass\n\ndef test_session_expiry():\n    assert 1800 == 3600\n"
 
@@ -197,3 +197,19 @@ def test_a_linter_that_cannot_read_its_settings_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("code", "out"), [(0, "green"), (1, '{"runs": []}'), (1, "{}"), (1, '{"runs": 3}')])
 def test_a_linter_s_output_that_is_none_is_no_pass(code: int, out: str) -> None:
     assert _read_ruff(ran(code, out)).type == "crash"
+
+
+@pytest.mark.parametrize(
+    "command", ["python -Wd runtests.py {posargs}", "coverage run -p {toxinidir}/./runtests.py {posargs:x}"]
+)
+def test_a_script_that_tox_runs_is_how_the_project_is_tested(tmp_path: Path, command: str) -> None:
+    """As Django's projects: their tests need settings first, so that unittest alone is red."""
+    test = "import unittest, os\nclass T(unittest.TestCase):\n    def test_a(self): os.environ['SETTINGS']\n"
+    script = "import os, unittest\nos.environ['SETTINGS'] = '1'\nunittest.main('tests.test_a')\n"
+    write(tmp_path, **{"tests/__init__.py": "", "tests/test_a.py": test, "runtests.py": script})
+    assert verify(tmp_path).red
+    write(tmp_path, **{"tox.ini": f"[testenv]\ncommands =\n    python -m pip list\n    {command}\n"})
+    found = verify(tmp_path)
+    assert [(one.name, one.type) for one in found.checks] == [("tox-test", "passed")]
+    write(tmp_path, **{"tox.ini": "[testenv]\ncommands = pytest {posargs}\n"})
+    assert list(checks(tmp_path)) == ["unittest"]
