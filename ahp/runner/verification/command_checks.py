@@ -1,18 +1,19 @@
 """Checks that are a command: those that `.ahp/agent.yaml` names with their report, and those that a build file implies.
 
-Of the latter only the exit code is read: what a build tool prints is for people, and changes with its version.
+Of the latter only the exit code is read, but for Go and Cargo, which tell what they run (`build_reports`).
 """
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ahp.facts.policy import AGENT_FILE
-from ahp.runner.verification import outcomes
+from ahp.runner.verification import build_reports, outcomes
 from ahp.runner.verification.check import REPORT, Check, Ran
 from ahp.runner.verification.project import Project, joined, tops
 from ahp.runner.verification.result import DETAILS, VerificationResult, detail
@@ -24,8 +25,8 @@ _TAP_PLAN = re.compile(r"^1\.\.(\d{1,9})", re.MULTILINE)
 # What a build file implies, by name: the file, what has to stand in it, the command. The upper one of several files is
 # the project's. A wrapper beside it (`mvnw`) goes before the program on the PATH.
 _IMPLIED: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    "go-test": (r"go\.mod", "", ("go", "test", "./...")),
-    "cargo-test": (r"Cargo\.toml", "", ("cargo", "test")),
+    "go-test": (r"go\.mod", "", ("go", "test", "-json", "./...")),
+    "cargo-test": (r"Cargo\.toml", "", ("cargo", "test", "--workspace", "--no-fail-fast")),
     "maven-test": (r"pom\.xml", "", ("mvn", "-B", "test")),
     "gradle-test": (r"build\.gradle(?:\.kts)?", "", ("gradle", "test")),
     "rake-test": (r"Rakefile", r"(?i)test", ("rake", "test")),
@@ -34,6 +35,10 @@ _IMPLIED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "mix-test": (r"mix\.exs", "", ("mix", "test")),
 }
 IMPLIED = tuple(_IMPLIED)
+_REPORTS: dict[str, Callable[..., VerificationResult]] = {
+    "go-test": build_reports.read_go,
+    "cargo-test": build_reports.read_cargo,
+}
 _EACH = ("go-test",)  # a module of Go is no part of one above it
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in make's own order
 
@@ -76,7 +81,7 @@ def _read(ran: Ran, named: NamedCheck, in_file: bool) -> VerificationResult:
         return outcomes.of_sarif(ran, named.name, data or b"")
     if named.report == "tap":
         return _of_tap(ran, named.name, (data or b"").decode("utf-8", "replace"))
-    return outcomes.by_exit_code(ran, named.name)
+    return replace(outcomes.by_exit_code(ran, named.name), cautions=())  # whoever named it wants no more
 
 
 def _of_tap(ran: Ran, what: str, text: str) -> VerificationResult:
@@ -117,5 +122,7 @@ def _command(project: Project, name: str, folder: str, argv: Sequence[str], file
         said = f"{joined(folder, file)} is there, and {argv[0]} is not installed"
         how = f"Install {argv[0]}, or name a command under `checks:` in {AGENT_FILE}."
         return Check(name, "tests", folder, missing=said, suggestion=how)
-    read = partial(outcomes.by_exit_code, what=" ".join(argv[:2]), file=file)
+    read: Callable[[Ran], VerificationResult] = partial(outcomes.by_exit_code, what=" ".join(argv[:2]), file=file)
+    if name in _REPORTS:
+        read = partial(_REPORTS[name], program=program, env=env)
     return Check(name, "tests", folder, (program, *argv[1:]), read)

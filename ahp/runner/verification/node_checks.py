@@ -3,11 +3,13 @@
 import re
 from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from ahp.facts import junit
 from ahp.policy.presets import PRESETS
 from ahp.runner.verification import outcomes, tools
-from ahp.runner.verification.check import REPORT, SCRATCH, Check, Ran
+from ahp.runner.verification.check import PLUGINS, REPORT, SCRATCH, Check, Ran
 from ahp.runner.verification.project import Project, joined, tops, upper_first
 from ahp.runner.verification.result import (
     DETAILS,
@@ -21,6 +23,7 @@ from ahp.system import jsontext, process
 
 _TEST_FILE = re.compile(r"(?:^|/)(?:__tests__/.*|[^/]*\.(?:test|spec))\.[cm]?[jt]sx?$")
 _ESLINT_FILE = re.compile(r"^(?:eslint\.config\.[cm]?[jt]s|\.eslintrc(?:\.(?:c?js|json|ya?ml))?)$")
+_NODE_TESTS = Path(__file__).with_name("node_tests.cjs")
 _UNSET = "no test specified"  # in the script that `npm init` writes
 _LOCKS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn"}
 
@@ -97,14 +100,40 @@ def _npm_test(project: Project, folder: str, env: Mapping[str, str]) -> Check:
         return Check(
             "npm-test", "tests", folder, missing=f"{manager} is not installed", suggestion=f"install {manager}"
         )
-    what = f"{manager} test"
     return Check(
         "npm-test",
         "tests",
         folder,
         (program, "test"),
-        partial(outcomes.by_exit_code, what=what, file="package.json"),
+        partial(_read_script, what=f"{manager} test"),
+        env={"npm_config_script_shell": f"{PLUGINS}/{_NODE_TESTS.name}"},
         toolchain=lambda: tools.node_versions(project, folder, program, env),
+        plugin=_NODE_TESTS,
+    )
+
+
+def _read_script(ran: Ran, what: str) -> VerificationResult:
+    """What `node --test` told our reporter, else the exit code."""
+    lines: list[Any] = [*map(jsontext.decode, (ran.record or b"").decode("utf-8", "replace").splitlines())]
+    told = [line for line in lines if "failed" in line]
+    begun = sum(line.get("begun", 0) for line in lines)
+    if not begun:
+        return outcomes.by_exit_code(ran, what, "package.json")
+    passed, skipped = (sum(line[key] for line in told) for key in ("passed", "skipped"))
+    failed = [one for line in told for one in line["failed"]]
+    details = []
+    for file, line, name, said in failed[:DETAILS]:
+        case = junit.Case(f"{file}::{name}", file, line, said.partition("\n")[0])
+        case.text = said if line else ran.said
+        details.append(outcomes.of_case(case, ran))
+    if not (failed or ran.code) and len(told) < begun:
+        return outcomes.crash(ran, what, f"{what} ended with 0, and node --test did not come to its end")
+    left = [f"{name} ({outcomes.relative(file, ran)})" for line in told for file, name in line["not_run"]]
+    if left and not failed and not ran.code:
+        return outcomes.not_run(ran, what, left)
+    red: VerificationType = "test_failure" if any(line for _, line, _, _ in failed) else "collection_error"
+    return outcomes.of_counts(
+        ran, what, passed, len(failed), details, red if failed else "test_failure", skipped=skipped
     )
 
 
@@ -130,12 +159,10 @@ def _read_jest(ran: Ran, what: str) -> VerificationResult:
             details += [_failed(suite, case, ran) for case in cases]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         if ran.code and re.search(r"No tests? (?:files )?found", ran.said):
-            return VerificationResult(
-                "no_tests", f"{what} found no tests", suggestion="Write a test of what was changed."
-            )
+            return outcomes.no_tests(what)
         return outcomes.crash(ran, what)
     if not suites:
-        return VerificationResult("no_tests", f"{what} found no tests", suggestion="Write a test of what was changed.")
+        return outcomes.no_tests(what)
     only_broken = bool(broken) and not failed
     red: VerificationType = "collection_error" if only_broken else "test_failure"
     found = outcomes.of_counts(ran, what, passed, failed + broken, details[:DETAILS], red, skipped=skipped)

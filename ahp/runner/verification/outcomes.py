@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ahp.facts import command_output, junit
+from ahp.facts.policy import AGENT_FILE
 from ahp.facts.registry import Absent
 from ahp.runner.verification.check import Ran
 from ahp.runner.verification.project import joined
@@ -36,6 +37,16 @@ def crash(ran: Ran, what: str, why: str = "") -> VerificationResult:
     return VerificationResult("crash", said, details, f"Run it by hand to see why {what} cannot do its work.")
 
 
+def not_run(ran: Ran, what: str, names: Sequence[str]) -> VerificationResult:
+    """A green end of a tool that did not run all the tests that there are."""
+    more = f"{counted(len(names), 'test')} did not run, {names[0]} first"
+    return crash(ran, what, f"{what} ended with {ran.code}, and {more}")
+
+
+_ONLY_EXIT = (
+    "Only the exit code of {} is known, not which tests ran: a command with a report under `checks:` in "
+    f"{AGENT_FILE} would tell."
+)
 _NOT_STARTED = re.compile(r"(?:sh|env): .{0,200}(?:not found|No such file or directory)\s*$", re.MULTILINE)
 
 
@@ -53,7 +64,7 @@ def by_exit_code(ran: Ran, what: str, file: str = "") -> VerificationResult:
     if missing := not_started(ran, what, file):
         return missing
     if ran.code == 0:
-        return VerificationResult("passed", f"{what} passed")
+        return VerificationResult("passed", f"{what} passed", cautions=[_ONLY_EXIT.format(what)])
     said = f"{what} ended with {ran.code}"
     last = next((line for line in reversed(ran.said.split("\n")) if line.strip()), said)
     found = [detail(joined(ran.directory, file), None, last, ran.said)]
@@ -116,8 +127,13 @@ def of_counts(
             red, said, found, f"Read what {what} says; it may hold a limit to coverage or warnings."
         )
     if not passed:
-        return VerificationResult("no_tests", f"{what} found no tests", suggestion="Write a test of what was changed.")
+        return no_tests(what)
     return VerificationResult("passed", green(passed, skipped))
+
+
+def no_tests(what: str) -> VerificationResult:
+    """What a tool says that found nothing to run."""
+    return VerificationResult("no_tests", f"{what} found no tests", suggestion="Write a test of what was changed.")
 
 
 def green(passed: int, skipped: int) -> str:

@@ -87,7 +87,7 @@ class ProjectVerifier:
         own = [path for path in result.left_out if path in self._project.changed]
         if own:
             said = f"The change has test files that did not run: {_listed(own)}."
-            result = replace(result, cautions=[said])
+            result = replace(result, cautions=[*result.cautions, said])
         altered = check_settings.altered(self._project, check.directory)
         if not altered:
             return result

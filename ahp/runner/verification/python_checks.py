@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 from ahp.facts import junit
 from ahp.policy.presets import PRESETS
@@ -15,7 +17,7 @@ from ahp.runner.verification import outcomes, pytest_record, tools
 from ahp.runner.verification.check import PLUGIN, PLUGINS, RECORD, REPORT, SCRATCH, Check, Ran
 from ahp.runner.verification.project import Project, joined, tops, upper_first
 from ahp.runner.verification.result import DETAILS, VerificationResult, VerificationType
-from ahp.system import process
+from ahp.system import jsontext, process
 
 _MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "requirements.txt")
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests)\.py$")
@@ -25,6 +27,8 @@ _OF_PYTEST = re.compile(r"^(?:import pytest|from pytest|(?:async )?def test_)", 
 _OF_UNITTEST = re.compile(r"^[ \t]*(?:import|from) unittest\b", re.MULTILINE)
 _LOOKED_AT = 40  # test files that are read to tell unittest from pytest
 _RUFF_FILES = ("ruff.toml", ".ruff.toml")
+_HOLDS_TESTS = re.compile(rb"^[ \t]+(?:async[ \t]+)?def[ \t]+test", re.MULTILINE)
+_UNITTEST = Path(__file__).with_name("unittest_outcomes.py")
 _NO_TESTS = 5  # the exit code of unittest, since Python 3.12
 _NOT_LOADED = "unittest.loader._FailedTest"
 _UNITTEST_END = re.compile(r"^Ran (\d+) tests? in .*\s+(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?\s*\Z", re.MULTILINE)
@@ -105,18 +109,23 @@ def _pytest(project: Project, folder: str, files: Sequence[str], python: str, en
         *(python, "-m", "pytest", "-q", "--color=no", "--override-ini=junit_family=xunit1"),
         *(f"--override-ini=cache_dir={SCRATCH}", f"--junitxml={REPORT}", f"-p{PLUGIN}"),
     )
-    paths = os.pathsep.join(filter(None, [PLUGINS, env.get("PYTHONPATH", "")]))
     return Check(
         "pytest",
         "tests",
         folder,
         argv,
         partial(pytest_record.read, python=python),
-        env={"PYTHONPATH": paths, "AHP_TEST_RECORD": RECORD},
+        env=_loading(env),
         files=files,
         toolchain=lambda: tools.python_versions(python, os.path.join(project.root, folder), env),
         plugin=pytest_record.PLUGIN,
     )
+
+
+def _loading(env: Mapping[str, str]) -> dict[str, str]:
+    """The variables by which the interpreter finds a plugin of ours, which takes them back."""
+    paths = os.pathsep.join(filter(None, [PLUGINS, env.get("PYTHONPATH", "")]))
+    return {"PYTHONPATH": paths, "AHP_TEST_RECORD": RECORD}
 
 
 def _unittest(project: Project, folder: str, files: Sequence[str], python: str, env: Mapping[str, str]) -> Check:
@@ -129,10 +138,12 @@ def _unittest(project: Project, folder: str, files: Sequence[str], python: str, 
         "unittest",
         "tests",
         folder,
-        (python, "-m", "unittest", "discover", "-s", start, "-p", pattern),
+        (python, "-m", PLUGIN, "discover", "-s", start, "-p", pattern),
         _read_unittest,
+        env=_loading(env),
         files=files,
         toolchain=lambda: tools.python_versions(python, os.path.join(project.root, folder), env),
+        plugin=_UNITTEST,
     )
 
 
@@ -168,6 +179,17 @@ def _read_unittest(ran: Ran) -> VerificationResult:
     own = sum(not where.rpartition(" ")[2].startswith(("setUp", "tearDown")) for where in cases)
     code = 0 if ran.code == _NO_TESTS else ran.code
     passed = max(int(end[1]) - skipped - own, 0)
+    if not code and not cases:
+        try:
+            record: Any = jsontext.decode((ran.record or b"").decode())
+        except ValueError:
+            return outcomes.crash(ran, "unittest", "unittest ended with 0 and did not come to its end")
+        # unittest was started here, so what it cannot find is no choice of the project's.
+        known = frozenset(record["files"])
+        unread = [one for one in ran.files if one not in known and outcomes.holds(f"{ran.folder}/{one}", _HOLDS_TESTS)]
+        if left := [*record["not_run"], *unread]:
+            return outcomes.not_run(ran, "unittest", left)
+        passed = record["passed"]  # what a fixture skips never began
     return outcomes.of_counts(replace(ran, code=code), "unittest", passed, len(cases), details, red, skipped=skipped)
 
 

@@ -51,9 +51,9 @@ class Remembered:
             return None
         at = clean(str(entry.get("at")), 40)
         told = f"{clean(entry['summary'], 200)} (nothing has changed since {at}, when it ran)"
-        left_out = entry.get("left_out")
-        kept = [one for one in left_out if isinstance(one, str)] if isinstance(left_out, list) else []
-        return VerificationResult("passed", told, cached=True, left_out=kept)
+        lists = [entry.get(key) for key in ("left_out", "cautions")]
+        left_out, cautions = ([str(one) for one in kept] if isinstance(kept, list) else [] for kept in lists)
+        return VerificationResult("passed", told, cached=True, left_out=left_out, cautions=cautions)
 
     def keep(self, check: Check, result: VerificationResult) -> None:
         """Remembers what passed. Where nothing can be written it runs again."""
@@ -63,7 +63,8 @@ class Remembered:
         if not key:
             return
         kept = {name: entry for name, entry in self._load(check).items() if name != key}
-        kept[key] = {"summary": result.summary, "at": clock.iso(clock.now()), "left_out": [*result.left_out]}
+        lists = {"left_out": [*result.left_out], "cautions": [*result.cautions]}
+        kept[key] = {"summary": result.summary, "at": clock.iso(clock.now()), **lists}
         entry = {"passed": dict(list(kept.items())[-_KEPT:])}
         try:
             files.make_dirs(self._folder)

@@ -55,7 +55,7 @@ def run(check: Check, root: str, env: Mapping[str, str], seconds: float) -> Veri
         try:
             if check.plugin:
                 os.mkdir(places[PLUGINS])
-                shutil.copy(check.plugin, places[PLUGINS])
+                os.chmod(shutil.copy(check.plugin, places[PLUGINS]), 0o700)
             with descendants:
                 argv = [check.argv[0], *map(filled, check.argv[1:])]
                 ran = process.capture(argv, cwd=folder, env=marked | own, timeout=seconds, check=interrupt.check)

@@ -78,12 +78,13 @@ def test_a_wrong_check_is_told_with_its_place(tmp_path: Path, wrong: str) -> Non
 def test_a_build_tool_is_judged_by_its_exit_code_and_its_wrapper_goes_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(tmp_path, **{"app/pom.xml": "", "go.mod": ""})
+    write(tmp_path, **{"app/pom.xml": "", "mix.exs": ""})
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
-    program(tmp_path / "bin/go", '[ "$*" = "test ./..." ] || exit 9')
+    program(tmp_path / "bin/mix", '[ "$*" = "test" ] || exit 9')
     program(tmp_path / "app/mvnw", 'echo "[ERROR] Tests run: 3, Failures: 1"; exit 1')
     found = verify(tmp_path)
-    assert [(one.name, one.type) for one in found.checks] == [("go-test", "passed"), ("maven-test", "test_failure")]
+    assert [(one.name, one.type) for one in found.checks] == [("mix-test", "passed"), ("maven-test", "test_failure")]
+    assert [one.partition(",")[0] for one in found.cautions] == ["Only the exit code of mix test is known"]
     assert "Failures: 1" in found.details[0].context
     assert found.details[0].file == "app/pom.xml"
 

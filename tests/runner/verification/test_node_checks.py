@@ -44,6 +44,74 @@ def test_a_script_that_calls_what_is_not_installed_is_told(tmp_path: Path) -> No
     assert (found.red, found.type) == (False, "tool_missing")
 
 
+NODE = "const { test, describe, it } = require('node:test');\nconst assert = require('node:assert');\n"
+WAIT = "const wait = () => new Promise((done) => setTimeout(done, 300));\n"
+
+
+def scripts(root: Path, *, script: str = "node --test", **files: str) -> Path:
+    write(root, **{"package.json": json.dumps({"scripts": {"test": script, "unit": "X=1 node --test"}}), **files})
+    return root
+
+
+@NPM
+@pytest.mark.parametrize("script", ["node --test", "npm run -s unit && echo", "node --test --test-reporter=tap"])
+def test_node_tells_which_tests_of_a_script_ran(tmp_path: Path, script: str) -> None:
+    text = (
+        f"{NODE}test('one', () => {{}});\ntest.todo('later');\ntest('no', {{skip: true}}, () => {{}});\n"
+        "// test('two', () => {});\n/* test('three', () => {}); */ const s = \"test('four', 1)\";\n"
+        "describe('d', () => {\n  it('bad', () => { assert.equal(1, Number(process.env.ONE ?? 1)); });\n});\n"
+    )
+    found = verify(scripts(tmp_path, script=script, **{"a.test.js": text}))
+    assert (found.type, found.summary, found.cautions) == ("passed", "2 tests passed, 2 skipped", ())
+    red = verify(scripts(tmp_path, script=script, **{"a.test.js": text.replace("?? 1", "?? 2")}))
+    assert (red.type, red.summary) == ("test_failure", "1 test failed, 1 passed")
+    assert (red.details[0].place, red.details[0].error) == (
+        "a.test.js:9",
+        "bad: AssertionError [ERR_ASSERTION]: 1 == 2",
+    )
+
+
+@NPM
+@pytest.mark.parametrize(
+    "files",
+    [
+        {
+            "a.test.js": f"{NODE}test('one', () => {{}});test('two', () => process.exit(0));"
+            "test('three', () => {throw 1})"
+        },
+        {"a.test.js": f"{NODE}test('one', () => {{throw 1}});process.exit(0)"},
+        {
+            "a.test.js": f"{NODE}{WAIT}test('one', wait);test('two', () => process.exit(0));"
+            "test('three', () => {throw 1})"
+        },
+        {"a.test.js": f"{NODE}test('one', () => {{}})", "b.test.js": f"{NODE}test('two', () => process.exit(0))"},
+        {"a.test.js": f"{NODE}require('./lib');test('one', () => {{throw 1}})", "lib.js": "process.exit(0)"},
+        {
+            "a.test.mjs": f"import {{test}} from 'node:test';{WAIT}await test('one', wait);await wait();"
+            "process.exit(0);\ntest('two', () => {throw 1})"
+        },
+        {"a.js": "1"},
+    ],
+)
+def test_a_script_of_node_whose_tests_did_not_all_run_is_not_green(tmp_path: Path, files: dict[str, str]) -> None:
+    found = verify(scripts(tmp_path, **files))
+    assert found.type == ("no_tests" if "a.js" in files else "crash")
+
+
+@NPM
+def test_tests_of_a_script_find_their_environment_as_it_was(tmp_path: Path) -> None:
+    names = "['NODE_OPTIONS', 'npm_config_script_shell']"
+    text = f"test('env', () => {{ for (const name of {names}) assert(!process.env[name]); }});"
+    assert verify(scripts(tmp_path, **{"a.test.js": NODE + text})).summary == "1 test passed"
+
+
+@NPM
+def test_a_file_of_node_that_cannot_be_loaded_is_not_collected(tmp_path: Path) -> None:
+    found = verify(scripts(tmp_path, **{"a.test.js": f"require('nothing-like-it');{NODE}test('one', () => {{}})"}))
+    assert (found.type, found.details[0].file) == ("collection_error", "a.test.js")
+    assert "nothing-like-it" in found.details[0].context
+
+
 SUITE = {"name": "/p/src/a.test.js", "status": "failed", "message": "x"}
 CASE = {
     "status": "failed",

@@ -133,6 +133,36 @@ def test_a_module_of_unittest_that_cannot_be_imported_is_red(tmp_path: Path) -> 
     assert verify(tmp_path).summary == "2 tests failed, 0 passed"
 
 
+T = "import unittest, os\nclass T(unittest.TestCase):\n"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"test_a.py": f"{T} def test_a(self): os._exit(0)\n def test_b(self): self.fail()\n"},
+        {
+            "test_a.py": f"{T} def run(self, result=None):\n  super().run(result)\n  result.stop()\n"
+            " def test_a(self): pass\n def test_b(self): self.fail()\n"
+        },
+        {"a/test_a.py": f"{T} def test_a(self): pass\n", "b/test_b.py": f"{T} def test_b(self): self.fail()\n"},
+    ],
+)
+def test_a_unittest_whose_tests_did_not_all_run_is_not_green(tmp_path: Path, files: dict[str, str]) -> None:
+    write(tmp_path, **files)
+    assert verify(tmp_path).type == "crash"
+
+
+def test_what_unittest_skips_is_no_test_that_did_not_run(tmp_path: Path) -> None:
+    text = (
+        f"{T} def test_a(self):\n  os.chdir('/')\n  self.assertNotIn('AHP_TEST_RECORD', os.environ)\n"
+        " @unittest.skip('no')\n def test_b(self): pass\n"
+        "class S(unittest.TestCase):\n @classmethod\n def setUpClass(cls): raise unittest.SkipTest('no')\n"
+        " def test_c(self): pass\n"
+    )
+    write(tmp_path, **{"test_a.py": text, "test_b.py": "import unittest\nraise unittest.SkipTest('no')\n"})
+    assert verify(tmp_path).summary == "1 test passed, 3 skipped"
+
+
 U = """\
 import unittest
 class T(unittest.TestCase):
