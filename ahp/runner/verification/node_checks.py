@@ -113,7 +113,7 @@ def _npm_test(project: Project, folder: str, env: Mapping[str, str]) -> Check:
 
 
 def _read_script(ran: Ran, what: str) -> VerificationResult:
-    """What `node --test` told our reporter, else the exit code."""
+    """What `node --test` or mocha told our reporter, else the exit code."""
     lines: list[Any] = [*map(jsontext.decode, (ran.record or b"").decode("utf-8", "replace").splitlines())]
     told = [line for line in lines if "failed" in line]
     begun = sum(line.get("begun", 0) for line in lines)
@@ -122,16 +122,16 @@ def _read_script(ran: Ran, what: str) -> VerificationResult:
     passed, skipped = (sum(line[key] for line in told) for key in ("passed", "skipped"))
     failed = [one for line in told for one in line["failed"]]
     details = []
-    for file, line, name, said in failed[:DETAILS]:
+    for file, line, name, said, whole in failed[:DETAILS]:
         case = junit.Case(f"{file}::{name}", file, line, said.partition("\n")[0])
-        case.text = said if line else ran.said
+        case.text = ran.said if whole else said
         details.append(outcomes.of_case(case, ran))
     if not (failed or ran.code) and len(told) < begun:
-        return outcomes.crash(ran, what, f"{what} ended with 0, and node --test did not come to its end")
+        return outcomes.crash(ran, what, f"{what} ended with 0, and its tests did not come to their end")
     left = [f"{name} ({outcomes.relative(file, ran)})" for line in told for file, name in line["not_run"]]
     if left and not failed and not ran.code:
         return outcomes.not_run(ran, what, left)
-    red: VerificationType = "test_failure" if any(line for _, line, _, _ in failed) else "collection_error"
+    red: VerificationType = "test_failure" if not all(one[-1] for one in failed) else "collection_error"
     return outcomes.of_counts(
         ran, what, passed, len(failed), details, red if failed else "test_failure", skipped=skipped
     )

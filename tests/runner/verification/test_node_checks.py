@@ -201,6 +201,26 @@ def test_the_real_runner_says_where(tmp_path: Path, tool: str) -> None:
 
 
 @pytest.mark.tools
+def test_the_real_mocha_tells_which_tests_ran(tmp_path: Path) -> None:
+    text = (
+        "it('one', () => {});\nit.skip('no', () => {});\nit('two', () => { if (process.env.RED) throw Error('x'); });\n"
+    )
+    scripts(linked(tmp_path, "mocha"), script="mocha --recursive && echo", **{"test/a.js": text})
+    assert verify(tmp_path).summary == "2 tests passed, 1 skipped"
+    write(tmp_path, **{"test/a.js": text.replace("process.env.RED", "true")})
+    found = verify(tmp_path)
+    assert (found.type, found.details[0].place, found.details[0].error) == (
+        "test_failure",
+        "test/a.js:3",
+        "two: Error: x",
+    )
+    write(tmp_path, **{"test/a.js": "it('one', () => process.exit(0));\n" + text})
+    assert verify(tmp_path).type == "crash"
+    write(tmp_path, **{"test/a.js": "process.exit(0);\n" + text})
+    assert verify(tmp_path).type == "crash"
+
+
+@pytest.mark.tools
 def test_the_real_eslint_says_where_and_mends_nothing(tmp_path: Path) -> None:
     config = 'export default [{rules: {"no-var": "error", "no-undef": "error"}}];\n'
     text = "var a = 1;\nb = a;\n"
