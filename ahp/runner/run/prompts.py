@@ -40,6 +40,10 @@ What later steps have to know of it goes into "reason", in one line. When the pl
 {"control": "replan", "reason": "why"}"""
 
 STEP_NUDGE = "That was neither a tool call nor a control object. Go on with the step.\n" + CONTROL
+ONLY_WORDS = (
+    "got words twice in place of a call or a control object, so nothing says that it is done and the plan has open "
+    "steps. Read the events of this run, then resume it."
+)
 PLAIN_WORDS = (
     "Nobody can read that reply: it is no answer. Answer the task in plain words, without any JSON around them."
 )

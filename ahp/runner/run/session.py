@@ -259,6 +259,10 @@ class Session:
             return None
         return prompts.PROTOCOL_IN_ANSWER if reply.cut_out else prompts.CALL_FINAL if self._native else None
 
+    def only_words(self, reply: Reply) -> bool:
+        """Whether a model that could call a tool has spoken instead."""
+        return self._native and isinstance(reply, Words)
+
     @property
     def no_answer(self) -> str:
         """What a model is told whose reply is no answer."""
@@ -318,14 +322,21 @@ def work_on(session: Session, step: PlanStep, calls_made: int, begin: Callable[[
     """(why the step is not done or None, whether the model asked for another plan). Raises Stop.
 
     `calls_made` tools were called for it before; `begin` opens its conversation, or goes on with it. A step that is
-    said to be done and has not written what its plan expects is asked for once more, then the run is blocked.
+    said to be done and has not written what its plan expects is asked for once more, then the run is blocked. So is one
+    that a model with native tools answers in words.
     """
     calls = Breaker(session.config.max_step_tool_calls, calls_made)
     ask = session.loop("step", f"step {step.id}")
     begin()
-    asked_again = False
+    asked_again = worded = False
     while True:
         reply = session.read(ask(), "step")
+        if session.only_words(reply):
+            if worded:
+                raise Stop(NO_EVIDENCE, f"step {step.id} {prompts.ONLY_WORDS}")
+            worded = True
+        elif isinstance(reply, Act):
+            worded = False
         if isinstance(reply, Act) and reply.control is not None:
             session.desk.answer(list(reply.responses))
             signal = reply.control

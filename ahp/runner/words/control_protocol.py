@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError, V
 from ahp.runner.words import strict_json
 
 ControlKind = Literal["step_done", "replan"]
-Via = Literal["envelope", "tool", "fenced", "repeated", "legacy"]
+Via = Literal["envelope", "tool", "legacy"]
 CONTROL_TOOL = "control"  # the envelope as a tool, for models that have tools
 FINAL_TOOL = "final_answer"  # ends the run
 
@@ -71,7 +71,7 @@ class FinalAnswer(BaseModel):
 
 @dataclass(frozen=True)
 class Reading:
-    """A control signal and how it was given: an envelope, the tool, a fenced or repeated one, or an old string."""
+    """A control signal and how it was given: an envelope, the tool, or an old string."""
 
     control: ControlKind
     reason: str | None

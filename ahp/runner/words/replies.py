@@ -17,7 +17,6 @@ from ahp.runner.words.control_protocol import (
     FINAL_TOOL,
     ControlEnvelope,
     Reading,
-    Via,
     folded,
     old_string,
     try_parse_control_envelope,
@@ -28,7 +27,6 @@ OWN_TOOLS = frozenset({CONTROL_TOOL, FINAL_TOOL})
 
 _log = logging.getLogger(__name__)
 
-_SAID = {"fenced": "control object in a fence", "repeated": "repeated control object", "legacy": "old control string"}
 _BOTH = "One reply is one action: call the tool or send the control object, not both."
 _ANSWER = '{"tool": "final_answer", "args": {"text": "the answer"}}'
 _QUOTED = (
@@ -97,21 +95,15 @@ def is_protocol_content(text: str | None, tools: Collection[str] = ()) -> bool:
 def read_control(text: str | None) -> Reading | None:
     """The control signal of a reply in a plan step, or None; nothing makes it raise.
 
-    An envelope first; then one envelope in a fence, or the same one over and over, as models write it that mean it;
-    then the old strings. All but the first are logged as a warning, so that prompts and models move to the envelope
-    (seed 000 §2.1).
+    An envelope alone; else the old strings, with a warning, so that prompts and models move to the envelope (seed 000
+    §2.1).
     """
     envelope = try_parse_control_envelope(text)
     if envelope is not None:
         return Reading(envelope.control, envelope.reason, "envelope")
-    if not isinstance(text, str):
-        return None
-    shown = markup.spoken(text)
-    reading = _nearly_alone(shown) or _old_signal(shown)
+    reading = _old_signal(markup.spoken(text)) if isinstance(text, str) else None
     if reading is not None:
-        _log.warning(
-            '%s for %s; the protocol is {"control": "%s"}', _SAID[reading.via], reading.control, reading.control
-        )
+        _log.warning('old control string for %s; the protocol is {"control": "%s"}', reading.control, reading.control)
     return reading
 
 
@@ -234,18 +226,6 @@ def _quotes(written: list[str], texts: Iterable[str]) -> bool:
     """Whether one of the objects stands in one of the texts, white space aside."""
     wanted = ["".join(one.split()) for one in written]
     return any(one in held for held in ("".join(text.split()) for text in texts) for one in wanted)
-
-
-def _nearly_alone(text: str) -> Reading | None:
-    """The envelope that a text is when its fence lines are taken away, once or several times alike."""
-    inside = markup.without_fences(text)
-    found = actions.find(inside)
-    envelopes = {one.item.envelope if isinstance(one.item, Signal) else None for one in found}
-    envelope = envelopes.pop() if len(envelopes) == 1 else None
-    if envelope is None or without(inside, found).strip():
-        return None
-    via: Via = "repeated" if len(found) > 1 else "fenced"
-    return Reading(envelope.control, envelope.reason, via)
 
 
 def _old_signal(text: str) -> Reading | None:

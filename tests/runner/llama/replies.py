@@ -83,7 +83,7 @@ def replies(root: str) -> dict[str, str]:
         "first": plan(("step_1", "[[script:log_one,done]]", []), ("step_2", "[[script:again]]", ["step_1"])),
         "second": "[PLAN]\n1. [ ] [[script:log_two,done]]\n2. [ ] [[script:log_three,done]]",
         # Everything in fences.
-        "plan_fenced": f"Here is the plan:\n```json\n{plan(('f1', '[[script:log_fenced,done_fenced]]', []))}\n```",
+        "plan_fenced": f"Here is the plan:\n```json\n{plan(('f1', '[[script:log_fenced,done_fenced,done]]', []))}\n```",
         "log_fenced": f"```json\n{appended('fenced')}\n```",
         "done_fenced": '```json\n{"control": "step_done"}\n```',
         # Other dialects.

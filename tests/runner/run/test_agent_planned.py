@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ahp.runner.models.model import ContextOverflow
+from ahp.runner.models.model import Answer, ContextOverflow, NativeCall
 from ahp.runner.run.conversation import check_roles, estimate
 from ahp.runner.scripted import scripted_tool
 from ahp.runner.verification.result import VerificationResult
@@ -133,13 +133,11 @@ def test_signals_are_events_with_step_reason_and_way() -> None:
     assert scene.of("control_signal")[0]["via"] == "legacy"
 
 
-@pytest.mark.parametrize(
-    ("reply", "via"), [(f"```json\n{DONE}\n```", "fenced"), (f"{DONE}\n\n{DONE}", "repeated"), (DONE, "envelope")]
-)
-def test_a_step_ends_by_an_envelope_that_is_fenced_or_repeated(reply: str, via: str) -> None:
-    scene = Scene([plan("a"), reply, "done"], planning=True)
-    assert (scene.turn.stop_reason, scene.turn.requests) == ("DONE", 3)
-    assert [event["via"] for event in scene.of("control_signal")] == [via]
+@pytest.mark.parametrize("reply", [f"```json\n{DONE}\n```", f"{DONE}\n\n{DONE}", f"Done.\n{DONE}"])
+def test_a_step_ends_by_one_envelope_alone(reply: str) -> None:
+    scene = Scene([plan("a"), reply, DONE, "done"], planning=True)
+    assert (scene.turn.stop_reason, scene.turn.requests) == ("DONE", 4)
+    assert [event["via"] for event in scene.of("control_signal")] == ["envelope"]
 
 
 def test_a_control_object_that_is_no_signal_is_told_its_fault() -> None:
@@ -305,3 +303,25 @@ def test_events_of_a_step_carry_its_id() -> None:
     for name, begin, end in zip("ab", begins, ends, strict=True):
         assert set(steps[begin : end + 1]) == {name}
     assert set(steps[: begins[0]] + steps[ends[-1] + 1 :]) == {None}
+
+
+@pytest.mark.parametrize("words", ["I have done all of it.", "STEP_DONE and then some", f"Done. {DONE}"])
+def test_words_of_a_model_with_native_tools_get_the_form_once_and_end_no_step(words: str) -> None:
+    def said(text: str) -> Answer:
+        return Answer(text, native=True)
+
+    looked = Answer("", "tool_calls", (NativeCall("look", {}),), native=True)
+    ended = Answer("", "tool_calls", (NativeCall("control", {"control": "step_done"}),), native=True)
+    scene = Scene([plan("a", "b"), said(words), looked, said(words), ended, ended, "fine", "fine"], planning=True)
+    assert (scene.turn.stop_reason, scene.turn.answer) == ("DONE", "fine")
+    assert [DONE in turn for turn in scene.said[1:5]] == [True, True, False, True]  # the head has it, too
+    scene = Scene([plan("a", "b"), said(words), said("All steps are done."), said("It is."), ended], planning=True)
+    if DONE not in words:  # an envelope beside words is told its form, and is no answer
+        assert (scene.turn.stop_reason, len(scene.model.requests)) == ("NO_EVIDENCE", 3)
+    assert scene.turn.stop_reason == "NO_EVIDENCE" and not scene.of("control_signal")
+    assert "step a got words twice" in scene.turn.answer
+
+
+def test_a_model_without_native_tools_may_speak_more_than_once_in_a_step() -> None:
+    scene = Scene([plan("a"), "I look.", "I look at it now.", DONE, "fine"], planning=True)
+    assert scene.turn.stop_reason == "DONE"

@@ -68,28 +68,11 @@ def test_what_is_no_envelope(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "via"),
-    [
-        ('```json\n{"control":"step_done"}\n```', "fenced"),
-        ('~~~\n{"control":"step_done"}', "fenced"),
-        ('{"control":"step_done"}{"control":"step_done"}', "repeated"),
-        ('{"control":"step_done"}\n\n{"control":"step_done"}', "repeated"),
-        ('```\n{"control":"step_done"}\n```\n```\n{"control":"step_done"}\n```', "repeated"),
-    ],
-)
-def test_a_fenced_or_repeated_envelope_is_a_signal_and_warned_of(
-    text: str, via: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    assert try_parse_control_envelope(text) is None
-    with caplog.at_level(logging.WARNING):
-        assert read_control(text) == Reading("step_done", None, via)  # type: ignore[arg-type]
-    assert len(caplog.records) == 1
-
-
-@pytest.mark.parametrize(
     "text",
     [
         '[{"control":"step_done"}]',
+        '```json\n{"control":"step_done"}\n```',
+        '{"control":"step_done"}\n\n{"control":"step_done"}',
         '```\n{"control":"step_done"}\n```\nMoving on.',
         '```\n{"control":"step_done"}\n```\n{"control":"replan"}',
         'Done.\n{"control":"step_done"}',
