@@ -30,10 +30,6 @@ _RUFF_FILES = ("ruff.toml", ".ruff.toml")
 _HOLDS_TESTS = re.compile(rb"^[ \t]+(?:async[ \t]+)?def[ \t]+test", re.MULTILINE)
 _UNITTEST = Path(__file__).with_name("unittest_outcomes.py")
 _NO_TESTS = 5  # the exit code of unittest, since Python 3.12
-_NOT_LOADED = "unittest.loader._FailedTest"
-_UNITTEST_END = re.compile(r"^Ran (\d+) tests? in .*\s+(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?\s*\Z", re.MULTILINE)
-_UNITTEST_HEAD = re.compile(r"(ERROR|FAIL|UNEXPECTED SUCCESS): (\S+)(?: \((.*?)\))?")
-_LINE = f"\n{'-' * 70}\n"
 _RAISED = re.compile(r"^(?!Traceback|Exception )[\w.]+(?:Error|Exception|Warning|Exit)\b.*$", re.MULTILINE)
 
 
@@ -154,43 +150,26 @@ def _in_package(project: Project, folder: str, path: str) -> bool:
 
 
 def _read_unittest(ran: Ran) -> VerificationResult:
-    """What unittest prints: a block for each failure, and last how it ended."""
-    text = ran.err.decode("utf-8", "replace")
-    end = _UNITTEST_END.search(text)
-    if end is None:
-        return outcomes.crash(ran, "unittest")
-    cases: dict[str, junit.Case] = {}
-    for block in re.split(r"^={70}\n", text, flags=re.MULTILINE)[1:]:
-        head, _, rest = block.partition(_LINE)
-        named = _UNITTEST_HEAD.match(head)
-        if named is None:
-            continue
-        kind, name, where = named[1], named[2], named[3] or ""
-        said = rest.partition(_LINE)[0]
+    """The record of our plugin, which unittest's own runner wrote last."""
+    try:
+        record: Any = jsontext.decode((ran.record or b"").decode())
+    except ValueError:
+        return outcomes.crash(ran, "unittest", f"unittest ended with {ran.code} and did not come to its end")
+    details = []
+    for group, name, said in record["failed"]:
         raised = _RAISED.findall(said)
-        group = where.removeprefix(f"{_NOT_LOADED}.").removesuffix(f".{name}")
-        case = junit.Case(f"{group}::{name}", "", 0, raised[0] if raised else kind.lower())
+        case = junit.Case(f"{group}::{name}", "", 0, raised[0] if raised else said)
         case.text = said
-        cases.setdefault(f"{where} {name}", case)
-    loads = [_NOT_LOADED in where for where in cases]
-    red: VerificationType = "collection_error" if loads and all(loads) else "test_failure"
-    details = [outcomes.of_case(case, ran) for case in list(cases.values())[:DETAILS]]
-    skipped = sum(int(number) for number in re.findall(r"skipped=(\d+)", end[2] or ""))
-    own = sum(not where.rpartition(" ")[2].startswith(("setUp", "tearDown")) for where in cases)
-    code = 0 if ran.code == _NO_TESTS else ran.code
-    passed = max(int(end[1]) - skipped - own, 0)
-    if not code and not cases:
-        try:
-            record: Any = jsontext.decode((ran.record or b"").decode())
-        except ValueError:
-            return outcomes.crash(ran, "unittest", "unittest ended with 0 and did not come to its end")
-        # unittest was started here, so what it cannot find is no choice of the project's.
-        known = frozenset(record["files"])
-        unread = [one for one in ran.files if one not in known and outcomes.holds(f"{ran.folder}/{one}", _HOLDS_TESTS)]
-        if left := [*record["not_run"], *unread]:
-            return outcomes.not_run(ran, "unittest", left)
-        passed = record["passed"]  # what a fixture skips never began
-    return outcomes.of_counts(replace(ran, code=code), "unittest", passed, len(cases), details, red, skipped=skipped)
+        details.append(outcomes.of_case(case, ran))
+    # unittest was started here, so what it cannot find is no choice of the project's.
+    known = frozenset(record["files"])
+    unread = [one for one in ran.files if one not in known and outcomes.holds(f"{ran.folder}/{one}", _HOLDS_TESTS)]
+    if not details and (left := [*record["not_run"], *unread]):
+        return outcomes.not_run(ran, "unittest", left)
+    red: VerificationType = "collection_error" if details and record["not_loaded"] == len(details) else "test_failure"
+    ended = replace(ran, code=0 if ran.code == _NO_TESTS else ran.code)
+    passed, skipped = record["passed"], record["skipped"]
+    return outcomes.of_counts(ended, "unittest", passed, len(details), details[:DETAILS], red, skipped=skipped)
 
 
 def ruff(project: Project, env: Mapping[str, str]) -> list[Check]:

@@ -1,8 +1,13 @@
-"""The command line of unittest, with a note of the tests that were found and did not run.
+"""The command line of unittest, with a note of what became of the tests that it found.
 
 It runs in the project's own interpreter, whatever its version, so it stands alone and keeps to what Python 3.7 has.
-`AHP_TEST_RECORD` names the file that it writes, in JSON: how many `passed`, where none failed; `not_run`, tests that
-were found and neither began nor were skipped; `files` that modules were loaded from, relative to where it was started.
+`AHP_TEST_RECORD` names the file that it writes, in JSON:
+
+- `passed` and `skipped`: how many tests came to that;
+- `failed`: the tests that did not, each once, and the fixtures, as [module.Class, name, what was said];
+- `not_loaded`: how many of these are files that cannot be loaded;
+- `not_run`: tests that were found and neither began nor were skipped;
+- `files`: where modules were loaded from, relative to the folder where it was started.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
 _RECORD = os.environ.pop("AHP_TEST_RECORD", "")
 _HERE = os.getcwd()
 _MOST = 200  # names of one list
+_NOT_LOADED = "unittest.loader._FailedTest."  # then the module
 # What tests start themselves is not to load this.
 _paths = os.environ.pop("PYTHONPATH", "").split(os.pathsep)[1:]
 if any(_paths):
@@ -43,18 +49,36 @@ class _Runner(unittest.TextTestRunner):
         """Runs the tests. What a fixture of a class or module skips counts as skipped."""
         found = list(_leaves(test))
         result: Any = super().run(test)
-        begun = {*result.begun, *(id(one) for one, _ in result.skipped)}
+        skipped = {id(one) for one, _ in result.skipped}
         # `setUpClass (module.Class)`
         fixtures = tuple(one.id()[:-1].partition(" (")[2] + "." for one, _ in result.skipped if one.id()[-1:] == ")")
-        passed = len(result.begun.keys() - {id(one) for one, _ in result.skipped})
-        left = [one.id() for one in found if id(one) not in begun and not one.id().startswith(fixtures)]
-        # A suite of its own may run copies of its tests.
-        left = left if len(result.begun) < len(found) else []
+        left = [one.id() for one in found if id(one) not in skipped.union(result.begun)]
+        left = [name for name in left if not name.startswith(fixtures)]
+        bad = [*result.errors, *result.failures, *((one, "unexpected success") for one in result.unexpectedSuccesses)]
+        failed: dict[Any, str] = {}
+        for one, said in bad:
+            failed.setdefault(getattr(one, "test_case", one), said)  # the parts of a test are one
         loaded = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
-        files = [os.path.relpath(str(path), _HERE) for path in loaded if path]
+        record = {
+            "passed": len(result.begun.keys() - skipped - {id(one) for one in failed}),
+            "skipped": len(result.skipped),
+            "failed": [[*_named(one.id()), said] for one, said in failed.items()],
+            "not_loaded": sum(one.id().startswith(_NOT_LOADED) for one in failed),
+            # A suite of its own may run copies of its tests.
+            "not_run": left[:_MOST] if len(result.begun) < len(found) else [],
+            "files": [os.path.relpath(str(path), _HERE) for path in loaded if path],
+        }
         with open(_RECORD, "w", encoding="utf-8") as stream:
-            json.dump({"passed": passed, "not_run": left[:_MOST], "files": files}, stream)
+            json.dump(record, stream)
         return result
+
+
+def _named(told: str) -> tuple[str, str]:
+    if told.endswith(")"):
+        return told[:-1].partition(" (")[2], told.partition(" (")[0]
+    if told.startswith(_NOT_LOADED):
+        return told[len(_NOT_LOADED) :], told.rpartition(".")[2]
+    return told.rpartition(".")[0], told.rpartition(".")[2]
 
 
 def _leaves(tests: Any) -> Iterator[Any]:
