@@ -29,8 +29,9 @@ function shell([flag, command, ...rest]) {
     const others = own ? (/--test-reporter-destination/.test(command) ? "" : "--test-reporter-destination=stdout ") : SPEC;
     return `--test-reporter=${__filename} --test-reporter-destination=stdout ${others}${found}`;
   });
-  const mocha = /(?<=(?:^|[\s"'/(])mocha)(?=\s|$)(?![^&|;]*\s(?:-R|--reporter)[\s=])/g;
-  used = used.replace(mocha, () => ((begun += 1), ` --reporter ${__filename}`));
+  const mocha = /(?<=(?:^|[\s"'/(])mocha)(?=\s|$)[^&|;]*/g;
+  const other = /\s(?:-R|--reporter)[\s=]\S+/g;
+  used = used.replace(mocha, (words) => ((begun += 1), ` --reporter ${__filename}${words.replace(other, "")}`));
   const known = begun && (major > 18 || (major === 18 && minor > 16));
   if (known) {
     note({ begun });

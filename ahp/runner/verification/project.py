@@ -65,10 +65,11 @@ class Project:
         """Whether this is one of the paths."""
         return path in self._known
 
-    def knows(self, module: str) -> bool:
-        """Whether a file or folder has the name of a module, or had it before the change."""
+    def has_moved(self, module: str) -> bool:
+        """Whether the change makes or deletes a file of a module, by its name or that of its folder."""
         names = {module, f"{module}.py"}
-        return any(not names.isdisjoint(path.split("/")) for path in (*self._known, *self.changed))
+        named = [path for path in self.changed if not names.isdisjoint(path.split("/"))]
+        return any(not self.there(path) or not self.before(path) for path in named)
 
     def text(self, path: str) -> str:
         """What stands in a file, "" where there is none that could be read."""

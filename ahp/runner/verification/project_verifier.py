@@ -80,7 +80,7 @@ class ProjectVerifier:
 
         Nor is it red that packages are missing here which are none of the project's, if that is all.
         """
-        if result.type == "collection_error":
+        if result.type == "collection_error" or (result.type == "test_failure" and not check.files):
             return self._or_lacking(result)
         if not result.ok or check.kind != "tests":
             return result
@@ -100,11 +100,14 @@ class ProjectVerifier:
         return replace(result, cautions=[*result.cautions, f"The change alters how {check.name} is run: {places}."])
 
     def _or_lacking(self, result: VerificationResult) -> VerificationResult:
-        """Tests that lack packages cannot run here; what the change itself has is its own to mend."""
-        lacking = [_NO_MODULE.findall(f"{one.error}\n{one.context}") for one in result.details]
+        """Tests that lack packages cannot run here, be it their own; what the change itself has is its own to mend."""
+        by_exit_code = result.type == "test_failure"  # then only the last line says what ended it
+        lacking = [
+            _NO_MODULE.findall(one.error if by_exit_code else f"{one.error}\n{one.context}") for one in result.details
+        ]
         names = list(dict.fromkeys(found[-1].partition(".")[0] for found in lacking if found))
         own = any(one.file in self._project.changed for one in result.details) or not self._project.has_before
-        if own or not all(lacking) or any(map(self._project.knows, names)):
+        if own or not names or not all(lacking) or any(map(self._project.has_moved, names)):
             return result
         said = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} not installed: {result.summary}"
         return replace(result, type="tool_missing", summary=said, suggestion="Install what the tests need.")

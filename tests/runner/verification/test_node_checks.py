@@ -205,7 +205,7 @@ def test_the_real_mocha_tells_which_tests_ran(tmp_path: Path) -> None:
     text = (
         "it('one', () => {});\nit.skip('no', () => {});\nit('two', () => { if (process.env.RED) throw Error('x'); });\n"
     )
-    scripts(linked(tmp_path, "mocha"), script="mocha --recursive && echo", **{"test/a.js": text})
+    scripts(linked(tmp_path, "mocha"), script="mocha --reporter spec --recursive && echo", **{"test/a.js": text})
     assert verify(tmp_path).summary == "2 tests passed, 1 skipped"
     write(tmp_path, **{"test/a.js": text.replace("process.env.RED", "true")})
     found = verify(tmp_path)

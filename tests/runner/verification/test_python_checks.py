@@ -243,3 +243,27 @@ def test_a_script_that_tox_runs_is_how_the_project_is_tested(tmp_path: Path, com
     assert [(one.name, one.type) for one in found.checks] == [("tox-test", "passed")]
     write(tmp_path, **{"tox.ini": "[testenv]\ncommands = pytest {posargs}\n"})
     assert list(checks(tmp_path)) == ["unittest"]
+
+
+def test_a_package_of_the_project_that_is_not_installed_is_not_red_but_one_that_the_change_moves_is(repo: Any) -> None:
+    test = "import unittest, pk\nclass T(unittest.TestCase):\n    def test_a(self): pass\n"
+    write(repo.root, **{"src/pk/__init__.py": "x = 1\n", "tests/__init__.py": "", "tests/test_it.py": test})
+    repo.add()
+    repo.commit("first")
+    write(repo.root, **{"src/pk/__init__.py": "x = 2\n"})
+    found = verify(repo.root)
+    assert (found.type, found.summary[:19]) == ("tool_missing", "pk is not installed")
+    (repo.root / "src/pk").rename(repo.root / "src/other")
+    assert verify(repo.root).red
+
+
+def test_a_script_of_tox_that_lacks_a_package_cannot_run_here(repo: Any) -> None:
+    write(repo.root, **{"tox.ini": "[testenv]\ncommands = python run.py\n", "tests/test_it.py": U})
+    write(repo.root, **{"run.py": "import nothing_like_it\n"})
+    repo.add()
+    repo.commit("first")
+    assert verify(repo.root).type == "tool_missing"
+    write(
+        repo.root, **{"run.py": "try:\n    import nothing_like_it\nexcept ImportError as e:\n    raise SystemExit(3)\n"}
+    )
+    assert verify(repo.root).red
