@@ -43,7 +43,7 @@ _JOBS = click.option(
 _API = click.option(
     "--api",
     type=click.Choice(endpoint.names()),
-    help="What the server speaks. Default: AHP_MODEL_API, or as name and address tell.",
+    help="The API of the server. Default: AHP_MODEL_API, or as name and address tell.",
 )
 
 

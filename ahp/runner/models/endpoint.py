@@ -73,7 +73,7 @@ def row(name: str) -> Api:
         return APIS[name]
     place = wings.added("models").get(name)
     if place is None:
-        raise AhpError(f"{one_line(name)!r} is no interface that ahp speaks; one of {', '.join(names())}")
+        raise AhpError(f"{one_line(name)!r} is no interface that ahp supports; use one of {', '.join(names())}")
     found = wings.load(place, "models")
     if not isinstance(found, Api):
         raise AhpError(f"{place}, which a package adds to ahp.models, is no {Api.__module__}.Api")

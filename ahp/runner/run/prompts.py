@@ -170,7 +170,7 @@ def planning_again(problems: list[str], *, answer: bool = False) -> str:
     """What was wrong with a plan; `answer`: with words, which may be the answer of a task that needs none."""
     said = "\n".join(f"- {one_line(problem, _DESCRIPTION)}" for problem in problems)
     without = "\nIf the task needs no tool and changes nothing, send its answer in plain words again." if answer else ""
-    whole = "Reply with the whole plan again, mended, and nothing else."
+    whole = "Reply with the whole corrected plan and nothing else."
     return f"That plan cannot be carried out:\n{said}\n{whole}{without}"
 
 

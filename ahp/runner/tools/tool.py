@@ -317,7 +317,7 @@ def result_text(value: Any, seconds: float, name: str) -> str:
     if isinstance(value, bytes | bytearray | memoryview):
         return _of_bytes(bytes(value))
     if isinstance(value, Iterator | AsyncIterator):
-        raise TypeError(f"{name} returned a {type(value).__name__}, of which nothing has run; it has to return a list")
+        raise TypeError(f"{name} returned a {type(value).__name__}; nothing of it has run, it has to return a list")
     if isinstance(value, BaseException):
         return f"{type(value).__name__}: {value}"
     try:

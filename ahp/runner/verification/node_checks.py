@@ -220,7 +220,7 @@ def _read_eslint(ran: Ran) -> VerificationResult:
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return outcomes.crash(ran, "eslint")
     if found:
-        told = "eslint --fix mends some of them." if any("fix" in message for _, message in found) else ""
+        told = "eslint --fix fixes some of them." if any("fix" in message for _, message in found) else ""
         told = told or outcomes.start(details)
         return VerificationResult("lint_failure", f"eslint found {counted(len(found), 'error')}", details, told)
     return VerificationResult("passed", "eslint found nothing") if not ran.code else outcomes.crash(ran, "eslint")

@@ -68,7 +68,7 @@ def by_exit_code(ran: Ran, what: str, file: str = "") -> VerificationResult:
     said = f"{what} ended with {ran.code}"
     last = next((line for line in reversed(ran.said.split("\n")) if line.strip()), said)
     found = [detail(joined(ran.directory, file), None, last, ran.said)]
-    return VerificationResult("test_failure", said, found, f"Read what {what} printed, and mend it.")
+    return VerificationResult("test_failure", said, found, f"Read what {what} printed, and fix it.")
 
 
 def of_sarif(ran: Ran, what: str, data: bytes, suggestion: str = "") -> VerificationResult:
@@ -164,7 +164,7 @@ def start(details: Sequence[VerificationDetail]) -> str:
         return ""
     files = list(dict.fromkeys(one.file for one in details))
     more = f"; the other failures are in {', '.join(files[1:5])}" if len(files) > 1 else ""
-    return f"Begin at {details[0].place}: mend what it tests, or the test where that asks for something else now{more}."
+    return f"Begin at {details[0].place}: fix what it tests, or the test where that asks for something else now{more}."
 
 
 def relative(path: str, ran: Ran) -> str:

@@ -195,4 +195,4 @@ def _ruff_check(project: Project, folder: str, env: Mapping[str, str]) -> Check:
 def _read_ruff(ran: Ran) -> VerificationResult:
     if ran.code not in (0, 1):
         return outcomes.crash(ran, "ruff")
-    return outcomes.of_sarif(ran, "ruff", ran.out, "ruff check --fix mends some of them.")
+    return outcomes.of_sarif(ran, "ruff", ran.out, "ruff check --fix fixes some of them.")
