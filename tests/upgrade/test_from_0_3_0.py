@@ -82,7 +82,7 @@ def test_the_log_is_whole_and_doctor_names_the_one_command_for_each_host(upgrade
     commit(upgraded, "ok fine", a="2\n")
     assert ahp(upgraded, "log", "verify").returncode == 0
     wrong = [line for line in ahp(upgraded, "doctor").stdout.splitlines() if line.startswith("wrong")]
-    assert {line.rpartition("mend: ")[2] for line in wrong} <= {"ahp install git", "ahp install claude"}
+    assert {line.rpartition("fix: ")[2] for line in wrong} <= {"ahp install git", "ahp install claude"}
     assert ahp(upgraded, "install", "git", "claude").returncode == 0
     assert not [line for line in ahp(upgraded, "doctor").stdout.splitlines() if line.startswith("wrong")]
     assert ahp(upgraded, "log", "verify").returncode == 0
