@@ -361,7 +361,7 @@ def test_a_git_directory_beside_a_work_tree_that_has_no_link_to_it(tmp_path: Pat
     Repo(store).git("config", "core.worktree", str(home.root))
     said = Repo(store).run("ahp", "install", "git").stderr.decode()
     link = f"echo 'gitdir: {store}' >.git"
-    assert said.endswith(f"mend, in it: ahp install git (where it has no .git, before that: {link})\n"), said
+    assert said.endswith(f"fix, in it: ahp install git (where it has no .git, before that: {link})\n"), said
     home.write(".ahp/hooks.yaml", STRICT)
     assert home.run("sh", "-c", f"{link} && ahp install git").returncode == 0
     home.write("bad.txt")
