@@ -149,14 +149,14 @@ def _stricter(name: str, committed: Any, working: Any) -> Any:
 
 
 def _committed(root: str) -> bytes | None:
-    """The file as HEAD has it; None where there is none."""
+    """The file as HEAD has it; None where there is none. Raises AhpError where it cannot be read."""
     try:
         repo = git.discover(root, environ.current())
     except NotARepository:
         return None
-    top = os.path.relpath(os.path.realpath(root), os.path.realpath(repo.root or root))
-    path = os.path.normpath(os.path.join(top, AGENT_FILE))
-    return repo.run("cat-file", "blob", f"HEAD:{path}", ok=(0, 128)) or None
+    path = os.path.relpath(os.path.join(os.path.realpath(root), AGENT_FILE), os.path.realpath(repo.root or root))
+    blob = repo.line("rev-parse", "--verify", "--quiet", f"HEAD:{path}", ok=(0, 1))
+    return repo.run("cat-file", "blob", blob) if blob else None
 
 
 def _read(data: bytes | None, name: str) -> AgentConfig:

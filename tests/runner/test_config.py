@@ -99,6 +99,16 @@ def test_a_committed_file_that_is_wrong_is_told_as_such(repo: Repo) -> None:
         load_config(str(repo.root))
 
 
+def test_a_committed_file_that_is_empty_binds_and_one_that_git_cannot_read_is_an_error(repo: Repo) -> None:
+    repo.commit("settings", **{".ahp/agent.yaml": ""})
+    repo.write(".ahp/agent.yaml", LOOSE)
+    assert load_config(str(repo.root)).max_iterations == AgentConfig().max_iterations
+    blob = repo.git("rev-parse", "HEAD:.ahp/agent.yaml")
+    (repo.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    with pytest.raises(AhpError):
+        load_config(str(repo.root))
+
+
 def test_every_setting_is_a_limit_or_has_its_way() -> None:
     for name, value in AgentConfig():
         ways = [name in _FREE, name in _AS_COMMITTED, type(value) in (int, float) or value is None]

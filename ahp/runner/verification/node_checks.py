@@ -113,28 +113,30 @@ def _npm_test(project: Project, folder: str, env: Mapping[str, str]) -> Check:
 
 
 def _read_script(ran: Ran, what: str) -> VerificationResult:
-    """What `node --test` or mocha told our reporter, else the exit code."""
-    lines: list[Any] = [*map(jsontext.decode, (ran.record or b"").decode("utf-8", "replace").splitlines())]
-    told = [line for line in lines if "failed" in line]
-    begun = sum(line.get("begun", 0) for line in lines)
-    if not begun:
-        return outcomes.by_exit_code(ran, what, "package.json")
-    passed, skipped = (sum(line[key] for line in told) for key in ("passed", "skipped"))
-    failed = [one for line in told for one in line["failed"]]
-    details = []
-    for file, line, name, said, whole in failed[:DETAILS]:
-        case = junit.Case(f"{file}::{name}", file, line, said.partition("\n")[0])
-        case.text = ran.said if whole else said
-        details.append(outcomes.of_case(case, ran))
-    if not (failed or ran.code) and len(told) < begun:
-        return outcomes.crash(ran, what, f"{what} ended with 0, and its tests did not come to their end")
-    left = [f"{name} ({outcomes.relative(file, ran)})" for line in told for file, name in line["not_run"]]
-    if left and not failed and not ran.code:
-        return outcomes.not_run(ran, what, left)
-    red: VerificationType = "test_failure" if not all(one[-1] for one in failed) else "collection_error"
-    return outcomes.of_counts(
-        ran, what, passed, len(failed), details, red if failed else "test_failure", skipped=skipped
-    )
+    """What `node --test` or mocha told our reporter, else the exit code. Tests can write into its record, too."""
+    try:
+        lines: list[Any] = [*map(jsontext.decode, (ran.record or b"").decode("utf-8", "replace").splitlines())]
+        told = [line for line in lines if "failed" in line]
+        begun = sum(line.get("begun", 0) for line in lines)
+        if not begun:
+            return outcomes.by_exit_code(ran, what, "package.json")
+        passed, skipped = (sum(line[key] for line in told) for key in ("passed", "skipped"))
+        failed = [one for line in told for one in line["failed"]]
+        details = []
+        for file, line, name, said, whole in failed[:DETAILS]:
+            case = junit.Case(f"{file}::{name}", file, line, said.partition("\n")[0])
+            case.text = ran.said if whole else said
+            details.append(outcomes.of_case(case, ran))
+        if not (failed or ran.code) and len(told) < begun:
+            return outcomes.crash(ran, what, f"{what} ended with 0, and its tests did not come to their end")
+        left = [f"{name} ({outcomes.relative(file, ran)})" for line in told for file, name in line["not_run"]]
+        if left and not failed and not ran.code:
+            return outcomes.not_run(ran, what, left)
+        broken = failed and all(one[-1] for one in failed)
+        red: VerificationType = "collection_error" if broken else "test_failure"
+        return outcomes.of_counts(ran, what, passed, len(failed), details, red, skipped=skipped)
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return outcomes.crash(ran, what)
 
 
 def _install(project: Project, folder: str) -> str:

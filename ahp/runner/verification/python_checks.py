@@ -150,26 +150,26 @@ def _in_package(project: Project, folder: str, path: str) -> bool:
 
 
 def _read_unittest(ran: Ran) -> VerificationResult:
-    """The record of our plugin, which unittest's own runner wrote last."""
+    """The record of our plugin, which unittest's own runner wrote last. Tests can write it, too."""
     try:
         record: Any = jsontext.decode((ran.record or b"").decode())
-    except ValueError:
+        details = []
+        for group, name, said in record["failed"]:
+            raised = _RAISED.findall(said)
+            case = junit.Case(f"{group}::{name}", "", 0, raised[0] if raised else said)
+            case.text = said
+            details.append(outcomes.of_case(case, ran))
+        # unittest was started here, so what it cannot find is no choice of the project's.
+        known = frozenset(record["files"])
+        unread = [one for one in ran.files if one not in known and outcomes.holds(f"{ran.folder}/{one}", _HOLDS_TESTS)]
+        if not details and (left := [*record["not_run"], *unread]):
+            return outcomes.not_run(ran, "unittest", left)
+        red: VerificationType = "collection_error" if record["not_loaded"] == len(details) > 0 else "test_failure"
+        ended = replace(ran, code=0 if ran.code == _NO_TESTS else ran.code)
+        passed, skipped = record["passed"], record["skipped"]
+        return outcomes.of_counts(ended, "unittest", passed, len(details), details[:DETAILS], red, skipped=skipped)
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return outcomes.crash(ran, "unittest", f"unittest ended with {ran.code} and did not come to its end")
-    details = []
-    for group, name, said in record["failed"]:
-        raised = _RAISED.findall(said)
-        case = junit.Case(f"{group}::{name}", "", 0, raised[0] if raised else said)
-        case.text = said
-        details.append(outcomes.of_case(case, ran))
-    # unittest was started here, so what it cannot find is no choice of the project's.
-    known = frozenset(record["files"])
-    unread = [one for one in ran.files if one not in known and outcomes.holds(f"{ran.folder}/{one}", _HOLDS_TESTS)]
-    if not details and (left := [*record["not_run"], *unread]):
-        return outcomes.not_run(ran, "unittest", left)
-    red: VerificationType = "collection_error" if details and record["not_loaded"] == len(details) else "test_failure"
-    ended = replace(ran, code=0 if ran.code == _NO_TESTS else ran.code)
-    passed, skipped = record["passed"], record["skipped"]
-    return outcomes.of_counts(ended, "unittest", passed, len(details), details[:DETAILS], red, skipped=skipped)
 
 
 def ruff(project: Project, env: Mapping[str, str]) -> list[Check]:

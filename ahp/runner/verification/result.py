@@ -66,12 +66,11 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class VerificationResult:
-    """What verification found. The `type` decides, the rest is for whoever mends it.
+    """What verification found. The `type` decides, the rest is for whoever fixes it.
 
-    `cached` says that
-    nothing ran, because nothing has changed since it passed. `checks` are the parts of a verification of several.
-    `left_out` are tests, or files of tests, that are there and were not to run. `cautions` say of what passed what a
-    person has to know, a sentence each.
+    `cached` says that nothing ran, because nothing has changed since it passed. `checks` are the parts of a
+    verification of several. `left_out` are tests, or files of tests, that are there and were not to run. `cautions` say
+    of what passed what a person has to know, a sentence each.
     """
 
     type: VerificationType

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.runner.verification.node_checks import _read_eslint, _read_jest
+from ahp.runner.verification.node_checks import _read_eslint, _read_jest, _read_script
 from tests.runner.verification.projects import checks, ran, verify, write
 
 NPM = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
@@ -231,3 +231,8 @@ def test_the_real_eslint_says_where_and_mends_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "sub dir/a.js").read_text() == text
     write(tmp_path, **{"eslint.config.mjs": "export default nothing;\n"})
     assert verify(tmp_path).type == "crash"
+
+
+@pytest.mark.parametrize("record", ["no JSON", "7", '{"begun": 1}\n{"failed": [1]}', "[" * 100_000])
+def test_a_record_that_tests_have_written_to_is_no_pass(record: str) -> None:
+    assert _read_script(ran(0, record=record), "npm test").type == "crash"
