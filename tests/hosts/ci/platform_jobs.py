@@ -112,6 +112,17 @@ def _value(expression: str, known: Mapping[str, object]) -> str:
     return ""
 
 
+def github_action(machine: Machine, action: str, payload: Mapping[str, object], **env: str) -> Ran:
+    """The composite action alone in a job, its options as `INPUT_OPTIONS` and so on would give them."""
+    made = yaml.load(action, yaml.BaseLoader)
+    assert made["runs"]["using"] == "composite" and all(step["shell"] == "bash" for step in made["runs"]["steps"])
+    inputs = {name: env.pop(f"INPUT_{name.upper()}", told["default"]) for name, told in made["inputs"].items()}
+    text = yaml.safe_dump({"jobs": {"only": {"steps": made["runs"]["steps"]}}})
+    for name, value in inputs.items():
+        text = text.replace("${{ inputs." + name + " }}", value)
+    return github(machine, text, "pull_request_target", payload, **env)
+
+
 def gitlab(machine: Machine, text: str, job: str, **env: str) -> Ran:
     """A job of the file, its scripts as one, as GitLab's runner does it."""
     jobs = yaml.load(text, yaml.BaseLoader)

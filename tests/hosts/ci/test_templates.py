@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from ahp.hosts.ci import templates
 from ahp.system import git
@@ -127,6 +128,29 @@ def test_a_good_pull_request_on_github_and_a_merge_queue(server: Server, machine
     env = {"GITHUB_SERVER_URL": f"file://{server.folder}", "GITHUB_REPOSITORY": "org/shop.git"}
     ran = platform_jobs.github(queue, server.on_main(RULES), "merge_group", queued, GITHUB_SHA=server.hostile, **env)
     assert ran.code == 1 and "no-todo" in ran.said, ran.said
+
+
+def test_the_action_judges_as_the_workflows_do(server: Server, machine: Machine, tmp_path: Path) -> None:
+    action = (PROJECT / "hooks/ci/action.yml").read_text("utf-8")
+    env = {"GITHUB_SERVER_URL": f"file://{server.folder}", "GITHUB_REPOSITORY": "org/shop.git"}
+    env["GITHUB_SHA"] = server.main
+    ran = platform_jobs.github_action(machine, action, pull(server, server.hostile), **env)
+    assert ran.code == 1 and "no-todo" in ran.said and "weaker" in ran.said and machine.installed == LOCK, ran.said
+    rules = Machine(tmp_path / "rules")
+    env["INPUT_OPTIONS"] = "--without policy"
+    ran = platform_jobs.github_action(rules, action, pull(server, server.hostile), **env)
+    assert ran.code == 1 and "no-todo" in ran.said and "weaker" not in ran.said, ran.said
+    ran = platform_jobs.github_action(Machine(tmp_path / "fine"), action, pull(server, server.fine), **env)
+    assert ran.code == 0 and not list(tmp_path.rglob("ran")), ran.said
+
+
+def test_the_component_is_the_file_for_gitlab_with_two_inputs() -> None:
+    component = (PROJECT / "hooks/ci/gitlab-component.yml").read_text("utf-8").split("\n---\n")
+    head, jobs = yaml.safe_load(component[0]), component[1]
+    for name, told in head["spec"]["inputs"].items():
+        jobs = jobs.replace(f"$[[ inputs.{name} ]]", told["default"])
+    own = (PROJECT / "hooks/ci/gitlab.yml").read_text("utf-8")
+    assert yaml.safe_load(jobs) == yaml.safe_load(own)
 
 
 @pytest.mark.slow
