@@ -39,7 +39,7 @@ SCANNERS_READY := $(PEERS)/scanners/.ready
 MODEL_READY := $(MODEL)/.ready
 
 .PHONY: help judge test lint types unit format demo bench docs explore test-slow test-versions test-tools test-clients test-runner test-box test-git test-python \
-	clean
+	dist clean
 .DEFAULT_GOAL := help
 
 help:
@@ -57,6 +57,7 @@ help:
 	@echo "make test-box      the tests that run commands in a box; as root it installs bubblewrap where apt-get can"
 	@echo "make test-git      git's own tests under ahp's hooks: GIT_SOURCE=FOLDER, hours; it resumes"
 	@echo "make test-python   the tests of hooks, on the newest other Python of this machine"
+	@echo "make dist          the wheel and the sdist of HEAD, built twice: the same bytes"
 	@echo "make lint | types | unit | format | clean"
 
 # The tests take longest, so that their summary is what the run ends with; mypy runs beside them.
@@ -143,6 +144,9 @@ test-python:
 NEWEST_WITH := pytest pytest-cov pytest-xdist hypothesis
 NEWEST_TESTS := tests/system $(addprefix tests/hosts/git/test_,bundle.py hook.py light.py private_python.py) \
 	$(addprefix tests/agents/test_,clients.py light.py)
+
+dist:
+	@.ci/dist "$(PYTHON)"
 
 clean:
 	rm -rf $(VENV) build dist .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
