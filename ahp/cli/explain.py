@@ -60,11 +60,11 @@ _DECISIONS = {
 @FACTS
 @TEXT_OR_JSON
 def command(what: str, issue: str, facts: str | None, form: str) -> int:
-    """Show which rules of TRIGGER hold now and why, one RULE with the values it sees wherever it is asked, or what the
-    log has of one SIGNAL (an id's beginning).
+    """Show which rules of TRIGGER hold now and why; or one RULE with its values, at each trigger that has it; or what
+    the log has of one SIGNAL, by the beginning of its id.
 
-    Before a rule stands whether its condition holds: yes, no, ? where that cannot be decided, - where the rule is
-    not asked, ! where a limit is exceeded.
+    A mark before each rule says whether its condition holds: yes, no, ? (cannot be decided), - (not checked), ! (a
+    limit is exceeded).
 
     Nothing is logged, nothing counts. Exit code 0; 1 where the trigger is refused now; 2 where that cannot be judged.
     """

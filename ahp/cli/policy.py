@@ -27,10 +27,10 @@ def command() -> None:
 @POLICY
 @TEXT_OR_JSON
 def lint(file: str | None, policy_name: str | None, form: str) -> int:
-    """Check the policy of this folder with its waivers and approvers, or FILE by itself, and give advice, also on what
-    is wrong with policy tests and the runner's settings, which judge nothing.
+    """Check the policy of this folder with its waivers and approvers, or FILE by itself, and give advice.
 
-    Each condition is also asked of a second evaluator, on generated facts.
+    Advice also covers policy tests and the runner's settings. A second evaluator checks each condition on generated
+    facts.
 
     Exit code 0 for a valid policy, advice or not; 2 for one that is refused.
     """

@@ -14,8 +14,8 @@ def command(rule: str, reason: str) -> int:
     """Let RULE pass in the next commit on this branch, within one hour.
 
     It is the answer proceed_with_risk given in advance: only a person can give it, at a terminal, and the commit says
-    so. It holds for a person's own commit, and until the branch has moved; one that was not used is told by
-    `ahp doctor` and `ahp log --open`.
+    so. It holds for a person's own commit, and until the branch has moved; `ahp log --open`
+    names one that was not used.
     """
     from ahp.hosts import asking, skipping
     from ahp.protocol.event import identify
