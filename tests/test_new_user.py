@@ -88,7 +88,7 @@ def test_a_push_of_a_branch_says_only_that_no_policy_is_there_yet(clone: Repo) -
     assert done.returncode == 0, done.stderr
     # Nobody was at a terminal to accept the checkers that `ahp init` found: the first push says that, too.
     assert [line for line in told if "facts." not in line] == [
-        "ahp: nothing that the remote is known to have holds a policy: the one that is pushed judges"
+        "ahp: the remote has no policy yet: the one in this push is used"
     ]
     again = clone.run("git", "push", "--quiet", "origin", "topic:other")
     assert again.returncode == 0 and b"facts." not in again.stderr

@@ -211,8 +211,8 @@ def _print_open(found: Sequence[Open], form: str) -> bool:
         return bool(found)
     rows = []
     for one in found:
-        past = f"went past {one.went_past} time{'s' * (one.went_past != 1)}" if one.went_past else "not gone past"
-        times = f"{past}, since {one.since[:10]}, until {one.ends[:10]}"
+        past = f"ignored {one.went_past} time{'s' * (one.went_past != 1)}, " if one.went_past else ""
+        times = f"{past}open since {one.since[:10]}, expires {one.ends[:10]}"
         about = [one_line(text, 60) for text in (one.rule, one.subject, one.actor)]
         rows.append([one.intensity.ljust(7), *about, times, one.id[:8], one_line(one.message, _MESSAGE)])
     _print_standing(rows)

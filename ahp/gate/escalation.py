@@ -10,7 +10,7 @@ from ahp.journal.logged_signal import Act
 from ahp.policy.program import Escalation
 from ahp.protocol.signals import strength
 
-NEXT_BLOCKS = "the next one blocks"
+NEXT_REFUSED = "the next one is refused"
 """What a signal says whose next attempt is refused."""
 
 
@@ -85,24 +85,17 @@ def standing(
 
 
 def _text(ladder: Ladder, own: str, attempt: Attempt, intensity: str, of: int, can_control: bool) -> str:
-    time = f"{_ordinal(attempt.nth + 1)} time"
     if intensity == "block":
-        return f"{time}; it blocks now"
+        return f"refused after {attempt.nth} {'warning' if attempt.nth == 1 else 'warnings'}" if attempt.nth else ""
+    count = f"{'change' if intensity == 'control' else 'warning'} {attempt.nth + 1}{f' of {of}' * (of > 0)}"
     if attempt.excused:
-        return f"{time}; acknowledged"
+        return f"{count}; acknowledged"
     following = ladder.rung(own, attempt.nth + 1, can_control)
     if following == "block":
-        return f"{time}; {NEXT_BLOCKS}"
+        return f"{count}; {NEXT_REFUSED}"
     if following != intensity:
-        return f"{time}; the next one is modified"
-    if of:
-        return f"{time}; {before_block(of - attempt.nth - 1)}, then it blocks"
-    return time
-
-
-def before_block(left: int) -> str:
-    """How many more warnings there are before the block, as a clause."""
-    return f"{left} more {'passes' if left == 1 else 'pass'}"
+        return f"{count}; the next one is changed"
+    return f"{count}; then it is refused" if of else count
 
 
 def resets(episode: Episode, *, issue: str | None, paths: Collection[str]) -> bool:
@@ -135,8 +128,3 @@ def repeats_commits(paths: Sequence[str], signalled: Collection[str]) -> bool:
     `paths` are the push's, `signalled` those of this rule's signals at commits (`State.signalled_paths`).
     """
     return bool(paths) and all(path in signalled for path in paths)
-
-
-def _ordinal(n: int) -> str:
-    suffix = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    return f"{n}{suffix}"

@@ -36,6 +36,4 @@ def not_in_force_yet(data: bytes, delivered: Iterable[Candidate], subject: str) 
     enforced = [one for one in delivered if one.enforced and not one.rule.locked]
     keys = [one.key for one in enforced if given.find(one.key, subject, one.rule.digest, today)]
     how = f"git add {waivers.PATH} && git commit {waivers.PATH}"
-    return (
-        f"your waiver of {', '.join(keys[:3])} is not in force yet; it is once it is committed: {how}" if keys else ""
-    )
+    return f"your waiver of {', '.join(keys[:3])} takes effect once it is committed: {how}" if keys else ""

@@ -238,5 +238,5 @@ def not_in_force_yet(delivered: Iterable[Candidate], weighings: Sequence[Weighin
         return ""
     tree = next((one.judge.tree for one in weighings if one.judge.tree is not None), None)
     name = tree.name if tree is not None else "HEAD"
-    how = f"git commit {HOOKS}" if name == "HEAD" else f"once {name} has it"
-    return f"your edit of {HOOKS} ({', '.join(keys[:3])}) is not in force yet, {name} judges; it is after: {how}"
+    how = f"committed: git commit {HOOKS}" if name == "HEAD" else f"on {name}"
+    return f"your edit of {HOOKS} ({', '.join(keys[:3])}) takes effect once it is {how}"

@@ -2,7 +2,6 @@
 
 import os
 
-from ahp.gate.escalation import before_block
 from ahp.protocol.event import Actor
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import AGENT_LIMIT, one_line, trim
@@ -243,7 +242,7 @@ def _what_comes_next(nth: object, of: object) -> str:
         return "; accepted"
     if nth >= of:
         return "; accepted; the next one is refused"
-    return f"; accepted; {before_block(of - nth)} like this, then it is refused"
+    return f"; accepted; {of - nth} more {'passes' if of - nth == 1 else 'pass'} like this, then it is refused"
 
 
 def _places(signal: Signal) -> list[str]:

@@ -193,7 +193,7 @@ def _alone(event: Event) -> Policies:
     tree = trees.of_commit(event.repo, tip, f"commit {tip[:10]}") if tip else None
     found, notes = _in_force([tree] if tree is not None else [], event.journal)
     if found:
-        said = "nothing that the remote is known to have holds a policy: the one that is pushed judges"
+        said = "the remote has no policy yet: the one in this push is used"
         return policies.committed(found, event.journal, [*notes, said])
     recorded = succession.of_record(event)
     found, notes = _in_force([recorded] if recorded is not None else [], event.journal)

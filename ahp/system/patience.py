@@ -53,6 +53,6 @@ def alarm(seconds: float, then: "Callable[[int, Any], None] | None" = None) -> N
 def _tell(number: int, frame: object) -> None:
     at = f"{doing} ({command})" if doing and command else doing or command or "the policy"
     try:
-        posix.write(2, f"ahp: this {_what} takes more than {_after:g} s; it is at: {at}\n".encode("utf-8", "replace"))
+        posix.write(2, f"ahp: {_what} is slow (over {_after:g} s), at: {at}\n".encode("utf-8", "replace"))
     except OSError:
         return  # nobody reads it

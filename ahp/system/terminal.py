@@ -161,10 +161,10 @@ def confirm(question: str, command: str) -> bool:
     from ahp.system import descendants
 
     if have(descendants.MARK):
-        raise AhpError(f"a person has to agree to this at a terminal of their own, not in `ahp agent`; type: {command}")
+        raise AhpError(f"this needs a person's answer, which `ahp agent` cannot give; run in a terminal: {command}")
     answer = ask(question, _CONSIDERATION)
     if answer is None:
-        raise AhpError(f"a person has to agree to this at a terminal, and there is none; type, in one: {command}")
+        raise AhpError(f"this needs a person's answer; run in a terminal: {command}")
     return answer
 
 

@@ -233,7 +233,7 @@ def test_one_journal_for_all_worktrees_and_the_genesis_that_was_installed(
 def test_what_is_open(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = run(log.command, "--open").output.splitlines()
     assert [line.split()[:3] for line in lines] == [["block", "size/1", "main"], ["prompt", "size/1", "main"]]
-    assert "went past 1 time, since " in lines[1] and "not gone past, since " in lines[0]
+    assert "ignored 1 time, open since " in lines[1] and "  open since " in lines[0]
     (told,) = run(log.command, "--open", "--actor", "human", "--format", "json").output.splitlines()
     assert (json.loads(told)["id"], json.loads(told)["went_past"]) == (ID, 1)
     none = run(log.command, "--open", "--rule", "none")

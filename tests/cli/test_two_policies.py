@@ -41,7 +41,7 @@ def test_check_asks_both_and_says_whose_a_signal_is(here: Repo, capsys: pytest.C
     code, out = run(capsys, "check", "pre-commit")
     assert code == 1
     assert "refused by size\n" in out and "warned by own of the work tree's policy\n" in out
-    assert "it is after: git commit .ahp/hooks.yaml" in out
+    assert "takes effect once it is committed: git commit .ahp/hooks.yaml" in out
     code, out = run(capsys, "check", "pre-commit", "--format", "json")
     told = json.loads(out)
     assert {s["context"]["rule"]: s["context"]["origin"] for s in told["signals"]} == {

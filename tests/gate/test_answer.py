@@ -487,7 +487,7 @@ def test_an_ignored_warning_climbs_and_says_where_it_stands(desk: Desk) -> None:
     rule = "  r: {at: pre-commit, prompt: files.changed_count > 0}\n"
     desk.policy("escalation: {ladder: [prompt, block], after: 1}\nrules:\n" + rule)
     first = desk.judge(files=files(1), actor=AGENT)
-    assert (first.decision, "the next one blocks" in reason_of(first.signals[0].payload)) == ("warn", True)
+    assert (first.decision, "the next one is refused" in reason_of(first.signals[0].payload)) == ("warn", True)
     dry = desk.judge(mode="dry", files=files(2), actor=AGENT)
     assert dry.decision == "deny"
     assert desk.judge(files=files(2), actor=AGENT).decision == "deny"

@@ -156,15 +156,15 @@ def warning(nth: int, text: str, of: int = 2) -> Signal:
 
 
 def test_a_warning_for_an_agent_says_where_it_stands() -> None:
-    assert verdict_text.for_agent(verdict(warning(1, "1st time; 1 more passes, then it blocks"))) == (
+    assert verdict_text.for_agent(verdict(warning(1, "warning 1 of 2; then it is refused"))) == (
         "ahp note: oracle/rule (12345678): big; accepted; 1 more passes like this, then it is refused\nDo: split"
     )
 
 
 def test_beside_a_refusal_no_warning_says_that_it_is_accepted() -> None:
     block = signal("block", signals.blocking("no", [], True))
-    both = verdict(warning(1, "1st time; 1 more passes, then it blocks"), block)
-    unrecorded = verdict(warning(1, "1st time; 1 more passes, then it blocks"), notes=("refused: it must be recorded",))
+    both = verdict(warning(1, "warning 1 of 2; then it is refused"), block)
+    unrecorded = verdict(warning(1, "warning 1 of 2; then it is refused"), notes=("refused: it must be recorded",))
     for one in (both, unrecorded):
         one.decision = "deny"
     told = "ahp note: oracle/rule (12345678): big\nDo: split"
@@ -173,20 +173,20 @@ def test_beside_a_refusal_no_warning_says_that_it_is_accepted() -> None:
 
 
 def test_the_same_warning_again_is_one_line_for_an_agent_until_the_last() -> None:
-    said = verdict_text.for_agent(verdict(warning(2, "2nd time; 1 more passes, then it blocks", of=3)))
+    said = verdict_text.for_agent(verdict(warning(2, "warning 2 of 3; then it is refused", of=3)))
     assert said == "ahp note: oracle/rule (12345678): big; accepted; 1 more passes like this, then it is refused"
-    said = verdict_text.for_agent(verdict(warning(2, "2nd time; the next one blocks")))
+    said = verdict_text.for_agent(verdict(warning(2, "warning 2 of 2; the next one is refused")))
     assert said == "ahp note: oracle/rule (12345678): big; accepted; the next one is refused\nDo: split"
 
 
 def test_a_warning_that_has_become_a_refusal_says_how_often_it_was_told() -> None:
-    payload = signals.blocking("big (3rd time; it blocks now)", ["split"], True)
-    said = verdict_text.for_agent(verdict(signal("block", payload, standing="3rd time; it blocks now", attempt=3)))
-    assert said.startswith("ahp blocked: oracle/rule (12345678)\nWhy: big (3rd time; it blocks now)\nDo: split")
+    payload = signals.blocking("big (refused after 2 warnings)", ["split"], True)
+    said = verdict_text.for_agent(verdict(signal("block", payload, standing="refused after 2 warnings", attempt=3)))
+    assert said.startswith("ahp blocked: oracle/rule (12345678)\nWhy: big (refused after 2 warnings)\nDo: split")
 
 
 def test_a_warning_that_has_become_a_block_says_again_what_to_do() -> None:
-    one = signal("block", signals.blocking("big", ["split"], True), standing="3rd time; it blocks now", attempt=3)
+    one = signal("block", signals.blocking("big", ["split"], True), standing="refused after 2 warnings", attempt=3)
     assert verdict_text.for_agent(verdict(one)).endswith("\nDo: split")
 
 

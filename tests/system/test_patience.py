@@ -38,14 +38,14 @@ def test_time_in_python_is_told_with_what_it_is_spent_on(said: list[bytes]) -> N
     patience.begin("pre-commit", {})
     patience.doing = "the rule `secrets`"
     wait_for(said)
-    assert said == [b"ahp: this pre-commit takes more than 0.05 s; it is at: the rule `secrets`\n"]
+    assert said == [b"ahp: pre-commit is slow (over 0.05 s), at: the rule `secrets`\n"]
 
 
 def test_time_in_one_program_is_told_with_its_name(said: list[bytes]) -> None:
     patience.begin("pre-push", {"AHP_PATIENCE": "600"})
     patience.doing = "the facts of `lint`"
     process.capture(WAKES, timeout=60.0, env=environ.current())
-    assert said == [b"ahp: this pre-push takes more than 600 s; it is at: the facts of `lint` (sh)\n"]
+    assert said == [b"ahp: pre-push is slow (over 600 s), at: the facts of `lint` (sh)\n"]
     assert patience.command == ""
 
 

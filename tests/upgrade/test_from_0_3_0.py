@@ -67,9 +67,9 @@ def test_commits_and_pushes_are_judged(upgraded: Gated) -> None:
 
 
 def test_the_open_episode_climbs_on(upgraded: Gated) -> None:
-    assert "large  main  human  went past 1 time" in ahp(upgraded, "log", "--open").stdout
-    assert "2nd time" in commit(upgraded, "ok many again", a="5\n", b="5\n", c="5\n").text
-    assert "large  main  human  went past 2 times" in ahp(upgraded, "log", "--open").stdout
+    assert "large  main  human  ignored 1 time" in ahp(upgraded, "log", "--open").stdout
+    assert "warning 2" in commit(upgraded, "ok many again", a="5\n", b="5\n", c="5\n").text
+    assert "large  main  human  ignored 2 times" in ahp(upgraded, "log", "--open").stdout
 
 
 def test_an_agent_s_call_is_judged_by_the_settings_that_were_committed(upgraded: Gated) -> None:

@@ -57,7 +57,7 @@ class Probe:
         said = done.err.decode("utf-8", "replace")
         if self.name in said and (done.code != 0 or TRIGGERS[hook].post):
             return ""
-        lines = [line for line in said.strip().splitlines() if f" takes more than {AFTER:g} s" not in line]
+        lines = [line for line in said.strip().splitlines() if f" is slow (over {AFTER:g} s), at: " not in line]
         return f"it ended with {done.code} without ahp's refusal: {one_line((lines or ['it says nothing'])[0], 300)}"
 
     def _given(self, hook: str) -> tuple[list[str], str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import click
 
-from ahp.gate.escalation import NEXT_BLOCKS
+from ahp.gate.escalation import NEXT_REFUSED
 from ahp.journal import query
 from ahp.journal.answers import AUTOMATIC
 from ahp.journal.append import Journal
@@ -227,7 +227,7 @@ class Row(NamedTuple):
     @property
     def blocks_next(self) -> bool:
         """Whether the next attempt is refused: the gate has said so, or refused the last one."""
-        return self.intensity == "block" or NEXT_BLOCKS in self.message
+        return self.intensity == "block" or NEXT_REFUSED in self.message
 
 
 class Snapshot(NamedTuple):

@@ -280,7 +280,7 @@ def test_an_agent_cannot_take_the_risk(gated: Gated) -> None:
     code, said = attended(answer, gated.root, {"CLAUDECODE": "1"})
     assert code == 2 and "[y/N]" not in said and "ahp respond" not in said
     alone = gated.run("setsid", "--wait", *answer)  # its markers taken off, it has no terminal
-    assert alone.returncode == 2 and b"a person has to agree to this at a terminal" in alone.stderr
+    assert alone.returncode == 2 and b"this needs a person's answer; run in a terminal: " in alone.stderr
     assert commit(gated, "one")[0] == 1
 
 

@@ -439,7 +439,7 @@ def test_a_waiver_is_in_force_once_it_is_committed(ruled: Gated) -> None:
     assert "waiver" not in attempt(ruled).text
     ruled.write(WAIVERS, f'- {{rule: keys, subject: "*", reason: moving, approver: ann, expires: {until}}}\n')
     said = attempt(ruled)
-    assert said.code == 1 and "your waiver of keys is not in force yet; it is once it is committed: " in said.text
+    assert said.code == 1 and "your waiver of keys takes effect once it is committed: " in said.text
     ruled.git("reset", "-q")
     ruled.git("add", "-f", WAIVERS)
     assert ruled.say("commit", "-m", "waiver", WAIVERS).code == 0
@@ -452,7 +452,7 @@ def test_a_person_s_edit_is_in_force_once_it_is_committed(ruled: Gated) -> None:
     said = attempt(ruled, "fine.txt")
     assert (said.code, "ahp:" in said.text) == (0, False)  # a difference that says nothing else is not told
     said = attempt(ruled)
-    assert said.code == 1 and f"it is after: git commit {HOOKS}" in said.text
+    assert said.code == 1 and f"takes effect once it is committed: git commit {HOOKS}" in said.text
     told = ruled.say("commit", "-m", "x", env={"CLAUDECODE": "1"})
     assert told.code == 1 and "not in force yet" not in told.text
     ruled.git("rm", "-q", "--cached", "k.pem")

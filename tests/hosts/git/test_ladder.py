@@ -30,10 +30,10 @@ def test_what_another_rule_stopped_climbs_nothing(gated: Gated) -> None:
     for _ in range(4):
         assert "refused by subject" in commit_two(gated, "bad")[1]
     code, text = commit_two(gated)
-    assert (code, "1st time" in text) == (0, True)
-    assert "2nd time" in commit_two(gated)[1]
+    assert (code, "warning 1" in text) == (0, True)
+    assert "warning 2" in commit_two(gated)[1]
     code, text = commit_two(gated)
-    assert (code, "3rd time; it blocks now" in text) == (1, True)
+    assert (code, "refused after 2 warnings" in text) == (1, True)
 
 
 def test_what_an_aborted_editor_stopped_climbs_nothing(gated: Gated) -> None:
@@ -43,17 +43,17 @@ def test_what_an_aborted_editor_stopped_climbs_nothing(gated: Gated) -> None:
     gated.add()
     for _ in range(3):
         assert gated.say("commit", env={"GIT_EDITOR": "false"}).code
-    assert "1st time" in commit_two(gated)[1]
-    assert "2nd time" in commit_two(gated)[1]
+    assert "warning 1" in commit_two(gated)[1]
+    assert "warning 2" in commit_two(gated)[1]
 
 
 def test_an_amended_commit_is_another_attempt(gated: Gated) -> None:
     gated.policy(POLICY)
-    assert "1st time" in commit_two(gated)[1]
+    assert "warning 1" in commit_two(gated)[1]
     gated.write("a", "y\n")
     gated.write("b", "y\n")
     gated.add()
-    assert "2nd time" in gated.say("commit", "--amend", "--no-edit").text
+    assert "warning 2" in gated.say("commit", "--amend", "--no-edit").text
 
 
 @pytest.mark.parametrize(("touched", "starts_anew"), [("a", False), ("abcd", True)])
@@ -69,7 +69,7 @@ def test_a_small_commit_does_not_mend_a_large_one(gated: Gated, touched: str, st
                 gated.write(name, "noise\n")
             gated.add()
             assert gated.say("commit", "-m", "fix: some").code == 0
-    assert ("1st time" if starts_anew else "2nd time") in said
+    assert ("warning 1" if starts_anew else "warning 2") in said
 
 
 def test_the_end_of_an_episode_tells_how_much_of_it_changed(gated: Gated) -> None:
@@ -120,12 +120,12 @@ def test_what_was_given_up_climbs_nothing_when_another_commit_moves_head(
     gated: Gated, options: tuple[str, ...]
 ) -> None:
     gated.policy(POLICY)
-    assert "1st time" in commit_two(gated, "fix: 1")[1]
+    assert "warning 1" in commit_two(gated, "fix: 1")[1]
     give_up(gated, "a", "b", "c", "d")
     gated.write("z", "z\n")
     gated.add("z")
     gated.git("commit", "-q", *options, "-m", "fix: z")
-    assert "2nd time" in commit_two(gated, "fix: 2")[1]
+    assert "warning 2" in commit_two(gated, "fix: 2")[1]
 
 
 def test_what_was_given_up_climbs_nothing_when_a_pull_moves_head(gated: Gated) -> None:
@@ -139,7 +139,7 @@ def test_what_was_given_up_climbs_nothing_when_a_pull_moves_head(gated: Gated) -
     other.git("commit", "-q", "-n", "-m", "theirs")
     give_up(gated, "a", "b", "c", "d")
     gated.git("merge", "-q", "--ff-only", "other")
-    assert "1st time" in commit_two(gated)[1]
+    assert "warning 1" in commit_two(gated)[1]
 
 
 def test_what_another_hook_reformats_after_it_was_warned_of_counts(gated: Gated) -> None:
@@ -149,8 +149,8 @@ def test_what_another_hook_reformats_after_it_was_warned_of_counts(gated: Gated)
     inner.write_bytes(ours.read_bytes())
     inner.chmod(0o755)
     ours.write_text('#!/bin/sh\n.git/hooks/inner "$@" || exit\necho formatted >>a; git add a\n')
-    assert "1st time" in commit_two(gated)[1]
-    assert "2nd time" in commit_two(gated)[1]
+    assert "warning 1" in commit_two(gated)[1]
+    assert "warning 2" in commit_two(gated)[1]
 
 
 def test_without_a_reflog_a_commit_counts_once_head_has_moved(gated: Gated) -> None:
@@ -159,8 +159,8 @@ def test_without_a_reflog_a_commit_counts_once_head_has_moved(gated: Gated) -> N
     for log in (gated.root / ".git" / "logs").rglob("*"):
         if log.is_file():
             log.unlink()
-    assert "1st time" in commit_two(gated)[1]
-    assert "2nd time" in commit_two(gated)[1]
+    assert "warning 1" in commit_two(gated)[1]
+    assert "warning 2" in commit_two(gated)[1]
 
 
 def test_a_warning_beside_a_refusal_promises_nothing(gated: Gated) -> None:
@@ -170,5 +170,5 @@ def test_a_warning_beside_a_refusal_promises_nothing(gated: Gated) -> None:
         assert (code, "warned by size" in text or "size: large" in text) == (1, True), text
         assert "time" not in text and "blocks" not in text
     gated.policy(POLICY)
-    assert "1st time" in commit_two(gated)[1]
-    assert "2nd time" in commit_two(gated)[1]
+    assert "warning 1" in commit_two(gated)[1]
+    assert "warning 2" in commit_two(gated)[1]

@@ -527,7 +527,7 @@ def test_without_a_policy_at_the_remote_that_of_the_tip_judges_and_it_is_said(ga
     code, said = push(gated)
     assert (code, said) == (
         0,
-        "ahp: nothing that the remote is known to have holds a policy: the one that is pushed judges",
+        "ahp: the remote has no policy yet: the one in this push is used",
     )
     made(gated, a="SECRET\n")
     code, said = push(gated)

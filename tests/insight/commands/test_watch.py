@@ -23,7 +23,7 @@ from ahp.protocol.event import Actor
 from ahp.system import clock, keyboard, terminal
 from tests.journal.story import PERSON, Story
 
-SOON = "9 files (2nd time; the next one blocks)"
+SOON = "9 files (warning 2 of 2; the next one is refused)"
 
 
 @pytest.fixture
@@ -50,11 +50,11 @@ def keys(watch: Watch, *pressed: str) -> tuple[bool, int]:
 
 
 def test_what_is_about_to_block_stands_first(story: Story) -> None:
-    story.signal(rule="size/1", message="9 files (1st time)")
+    story.signal(rule="size/1", message="9 files (warning 1)")
     story.now += 1
     story.signal(rule="size/2", subject="other", message=SOON)
     story.now += 1
-    story.signal(rule="size/3", subject="third", message="9 files (1st time)")
+    story.signal(rule="size/3", subject="third", message="9 files (warning 1)")
     lines = screen(watching(story))
     assert lines[1].startswith("open: 3, 1 about to block (!) ─")
     assert lines[2].startswith("▸ ! ") and "size/2  other  claude  9 files" in lines[2]
