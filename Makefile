@@ -45,7 +45,7 @@ MODEL_READY := $(MODEL)/.ready
 help:
 	@echo "make test          lint, types and the tests; COVERAGE=1 measures branch coverage beside"
 	@echo "make judge         this project's commits by its own policy: ahp ci"
-	@echo "make demo          real commits blocked, mended, warned and passed in a scratch repository"
+	@echo "make demo          real commits blocked, fixed, warned and passed in a scratch repository"
 	@echo "make bench         medians and ratios against peers; BENCH='--quick' or BENCH='--json FILE'"
 	@echo "make docs          the documentation as a site, in build/site"
 	@echo "make test-slow     the tests that take long, and all examples of property tests"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The gate on real commits in a scratch repository: blocked, mended, warned, passed, and what the log says.
+# The gate on real commits in a scratch repository: blocked, fixed, warned, passed, and what the log says.
 # Every command is printed before it runs; a step that ends otherwise than told ends the demo with an error.
 set -u
 
@@ -59,7 +59,7 @@ say 'Blocked: the policy protects main'
 passes 'echo "Judged by ahp." > NOTES.md && git add .ahp NOTES.md'
 is_refused 'git commit --quiet -m "Add the policy and a note"'
 
-say 'Mended: the same commit on a branch passes, and ahp has nothing to say'
+say 'Fixed: the same commit on a branch passes, and ahp has nothing to say'
 passes 'git switch --quiet --create feature/login'
 passes 'git commit --quiet -m "Add the policy and a note"'
 
@@ -67,11 +67,11 @@ say 'Blocked: a key in an added line; the log and the screen get file and line, 
 passes "echo 'key = \"AKIA0123456789ABCDEF\"' > config.py && git add config.py"
 is_refused 'git commit --quiet -m "Configure"'
 
-say 'Mended'
+say 'Fixed'
 passes "echo 'key = environ[\"KEY\"]' > config.py && git add config.py"
 passes 'git commit --quiet -m "Configure"'
 
-say 'Blocked by the message, mended by a shorter one'
+say 'Blocked by the message, fixed by a shorter one'
 passes 'echo "print(2)" > app.py && git add app.py'
 is_refused 'git commit --quiet -m "Print two instead of one because one was not enough for anybody"'
 passes 'git commit --quiet -m "Print two"'
@@ -95,11 +95,11 @@ edit 3
 passes 'git add .'
 is_refused 'git commit --quiet -m "Four modules once more"'
 
-say 'Mended: in smaller steps, as it said'
+say 'Fixed: in smaller steps, as it said'
 passes 'git reset --quiet && git add one.py two.py && git commit --quiet -m "Two modules"'
 passes 'git add . && git commit --quiet -m "The other two"'
 
-say 'Mended falls back: the next one is a warning again'
+say 'Once fixed it starts over: the next one is a warning again'
 edit 4
 passes 'git add . && git commit --quiet -m "Four modules, one last time"'
 
