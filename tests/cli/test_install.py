@@ -80,7 +80,7 @@ def test_without_a_person_s_yes_the_gate_stays(
     monkeypatch.setattr(terminal, "ask", lambda question, patience: answer)
     ended, said = run(capsys, "uninstall", "git")
     assert ended == code and (here.root / ".git/hooks/pre-push").exists()
-    assert ("type, in one: ahp uninstall git" in said) == (answer is None)
+    assert ("run in a terminal: ahp uninstall git" in said) == (answer is None)
 
 
 def test_outside_a_repository_there_is_nothing_to_install_into(

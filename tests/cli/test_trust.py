@@ -62,7 +62,7 @@ def test_a_person_is_asked(
 ) -> None:
     monkeypatch.setattr(terminal, "ask", lambda question, patience: answer)
     assert run(["trust"]) == code
-    assert ("type, in one: ahp trust" in capsys.readouterr().err) == (answer is None)
+    assert ("run in a terminal: ahp trust" in capsys.readouterr().err) == (answer is None)
     run(["trust", "--list"])
     assert ("waits" in capsys.readouterr().out) == (answer is not True)
 

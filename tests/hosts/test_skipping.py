@@ -216,7 +216,7 @@ def test_on_no_branch_without_a_yes_and_without_a_repository(
     with pytest.raises(AnswerRefused, match="the answer was no"):
         give(work)
     monkeypatch.setattr(terminal, "ask", lambda question, patience=0: None)
-    with pytest.raises(AhpError, match="type, in one: ahp skip secret --reason 'a test key'"):
+    with pytest.raises(AhpError, match="run in a terminal: ahp skip secret --reason 'a test key'"):
         give(work)
     work.git("checkout", "-q", "--detach")
     with pytest.raises(AnswerRefused, match="HEAD is on no branch"):

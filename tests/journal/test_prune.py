@@ -37,7 +37,7 @@ def names(journal: Journal) -> list[str]:
 
 def test_a_person_is_asked_at_the_terminal(old: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     before = names(old)
-    for answer, said in ((None, "type, in one: ahp log prune"), (False, "the answer was no")):
+    for answer, said in ((None, "run in a terminal: ahp log prune"), (False, "the answer was no")):
         monkeypatch.setattr(terminal, "ask", lambda question, patience, answer=answer: answer)
         with pytest.raises(AhpError, match=said):
             prune(old, clock.now() - 100 * DAY, PERSON)

@@ -36,7 +36,7 @@ def test_a_refused_answer_leaves_no_trace(story: Story) -> None:
     assert Path(story.journal.log_path).read_bytes() == before
 
 
-@pytest.mark.parametrize(("answer", "said"), [(False, "the answer was no"), (None, "type, in one: ahp respond ")])
+@pytest.mark.parametrize(("answer", "said"), [(False, "the answer was no"), (None, "run in a terminal: ahp respond ")])
 def test_a_risk_needs_a_person_s_yes_at_the_terminal(
     story: Story, monkeypatch: pytest.MonkeyPatch, answer: bool | None, said: str
 ) -> None:
