@@ -25,7 +25,7 @@ rules:
 # Lines of ahp/*.py by room. The whole has to come down to 72,000: who adds to one room takes as many from another.
 LINES = {
     "runner": 12_940,
-    "hosts": 8_630,
+    "hosts": 8_610,
     "policy": 7_420,
     "insight": 7_070,
     "agents": 6_840,

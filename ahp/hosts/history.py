@@ -1,6 +1,5 @@
 """What a policy would have said to commits that exist: judged from git's objects, never logged (design §10)."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -81,45 +80,28 @@ def judge(
     past: list[Past],
     seen: Seen = unseen,
 ) -> Tally:
-    """Asks `programs` about each commit, whoever made it and on whatever branch.
+    """Asks `programs` about each commit, whoever made it and on whatever branch, in the environment of this place.
 
     A commit of which it is not known what it changes is not judged.
     """
     tally = Tally()
-    for commit, told in ask_each(repo, [programs], past, seen):
-        if isinstance(told, AhpError):
-            tally.unjudged.append((commit, str(told)))
-            continue
-        tally.judged += 1
-        tally.said += [said for one in told[0] if (said := _said(commit, one)) is not None]
-    return tally
-
-
-def ask_each(
-    repo: Repository,
-    policies: Sequence[dict[str, Program]],
-    past: list[Past],
-    seen: Seen = unseen,
-    known: dict[str, dict[str, object]] | None = None,
-) -> Iterator[tuple[Past, list[list[Candidate]] | AhpError]]:
-    """Each commit with what each of the `policies` tells of it, or why it is not known what it changes.
-
-    The environment is that of the place where this runs, but for the facts that are `known`.
-    """
     where = Workspace(repo.root or repo.git_dir, repo.ahp_dir, {}, repo)
     budget = _BUDGET * (len(past) + 1)
     event = asking.event("pre-commit", "history", Actor("human"), where, mode="replay", budget=budget)
-    event.given = known
-    context = Context(event, known=known)
-    by = [Policies(lambda trigger, of=programs: [Judge(of[trigger], WORKING)]) for programs in policies]  # type: ignore[misc]
-    with_text = any("diff" in judge.program.reads for one in by for judge in context.judges(one))
+    context = Context(event)
+    policies = Policies(lambda trigger: [Judge(programs[trigger], WORKING)])
+    with_text = any("diff" in judge.program.reads for judge in context.judges(policies))
     for number, (commit, view) in enumerate(zip(past, views(repo, past, with_text), strict=True), 1):
         seen(number, len(past))
         try:
             view.change()
-            yield commit, [asked(of_commit(commit, view), one, context) for one in by]
+            told = asked(of_commit(commit, view), policies, context)
         except AhpError as error:
-            yield commit, error
+            tally.unjudged.append((commit, str(error)))
+            continue
+        tally.judged += 1
+        tally.said += [said for one in told if (said := _said(commit, one)) is not None]
+    return tally
 
 
 def _said(commit: Past, candidate: Candidate) -> Said | None:

@@ -6,7 +6,7 @@ import os
 import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -20,11 +20,7 @@ from ahp.protocol.text import one_line
 from ahp.system import clock, jsontext, terminal
 from ahp.system.errors import AhpError
 
-if TYPE_CHECKING:
-    from ahp.insight.past_commits import CommitBacktest
-
 _WIDTH = 80
-_UNJUDGED = 3
 _HEADINGS = ("blocks gained", "blocks lost", "other changes", "not decidable")
 _SHOWN = 10
 
@@ -32,39 +28,27 @@ _SHOWN = 10
 @click.command()
 @POLICY
 @SINCE
-@click.option("--range", "range_", metavar="A..B", help="Ask about these commits: HEAD's policy, then the other one.")
 @click.option("--fail-on-change", is_flag=True, help="Exit code 1 where any decided outcome changes.")
 @FROM
 @TEXT_OR_JSON
 def command(
     policy_name: str | None,
     since: str | None,
-    range_: str | None,
     fail_on_change: bool,
     from_: tuple[str, ...],
     form: str,
 ) -> int:
-    """Ask the policy of the work tree, or --policy, about every evaluation in the log, or about the commits of a range;
-    logs nothing.
+    """Ask the policy of the work tree, or --policy, about every evaluation in the log; logs nothing. About commits:
+    ahp try.
 
     Compared is what each rule says by itself, without ladder, waivers and overrides. The log keeps numbers, truth
-    values and short words: a rule that needs another fact is not decidable, unless it asks what it asked then. Of a
-    commit nearly all can be told; what git does not keep is not decidable.
+    values and short words: a rule that needs another fact is not decidable, unless it asks what it asked then.
     """
     from ahp.cli.log import journal
     from ahp.hosts.asking import around
     from ahp.hosts.policy_here import looked_at
 
-    if range_ is not None and (since is not None or from_):
-        raise click.UsageError("--range names commits, --since and --from parts of logs; give one of them")
     policy = looked_at(policy_name, around(os.getcwd()))
-    if range_ is not None:
-        of_commits = _of_commits(range_, policy)
-        if form == "json":
-            click.echo(jsontext.encode(_json(of_commits)))
-        else:
-            _print_commits(of_commits, one_line(range_, 60), policy_name or HOOKS)
-        return 1 if fail_on_change and of_commits.decided else 0
     with terminal.progress("reading the log, MB") as seen:
         done = replay(
             "" if from_ else journal().folder,
@@ -79,22 +63,6 @@ def command(
     else:
         _print(done, policy_name or HOOKS, since)
     return 1 if fail_on_change and done.decided else 0
-
-
-def _of_commits(range_: str, policy: Policy) -> CommitBacktest:
-    from ahp.hosts.asking import repository_here
-    from ahp.insight import past_commits
-    from ahp.policy import layers, tree
-    from ahp.policy.sources import TreeSource
-    from ahp.system.commits import commits
-
-    repo = repository_here()
-    head = tree.of_commit(repo, "HEAD")
-    if not head.has_policy:
-        raise AhpError("HEAD has no policy to compare with; commit one: git add .ahp && git commit")
-    past = commits(repo, range_, None)[::-1]
-    with terminal.progress("asking past commits") as seen:
-        return past_commits.replay(repo, layers.load(TreeSource(head, "HEAD")), policy, past, seen)
 
 
 class _Old:
@@ -133,7 +101,7 @@ def _print(done: Backtest, name: str, since: str | None) -> None:
     click.echo(f"{days}: {counted(done.judged, 'evaluation')} asked again of {one_line(name, 40)}")
     now = f"{done.refuses:,} now" + (", as far as it can be decided" if len(done.decided) < len(done.changes) else "")
     click.echo(f"refused by the rules themselves: {done.refused:,} then, {now}")
-    _print_changes(done, "log")
+    _print_changes(done)
     rules_of: dict[int, list[str]] = {}
     for rule, calls in done.calls.items():
         rules_of.setdefault(calls, []).append(one_line(rule, 60))
@@ -146,32 +114,15 @@ def _print(done: Backtest, name: str, since: str | None) -> None:
     _print_notes(notes)
 
 
-def _print_commits(done: CommitBacktest, span: str, name: str) -> None:
-    if not done.judged and not done.unjudged:
-        click.echo(f"there is no commit in {span}")
-        return
-    click.echo(f"{counted(done.judged, 'commit')} of {span}: asked of HEAD's policy, then of {one_line(name, 40)}")
-    then = f"{done.refused:,} by HEAD's, {done.refuses:,} by the other"
-    open_ = ", as far as it can be decided" if len(done.decided) < len(done.changes) else ""
-    click.echo(f"refused by the rules themselves: {then}{open_}")
-    _print_changes(done, "commit")
-    notes = [f"{one[0][:10]} could not be judged: {one_line(one[1], 200)}" for one in done.unjudged[:_UNJUDGED]]
-    if len(done.unjudged) > _UNJUDGED:
-        notes.append(f"and {len(done.unjudged) - _UNJUDGED} more commits that could not be judged")
-    if done.elsewhere:
-        notes.append(f"changed, and not asked of commits: {', '.join(one_line(rule, 60) for rule in done.elsewhere)}")
-    _print_notes(notes)
-
-
-def _print_changes(done: Backtest, source: str) -> None:
-    """The changes, blocks gained and lost first; `source` is what lacks a fact that a rule needs."""
+def _print_changes(done: Backtest) -> None:
+    """The changes, blocks gained and lost first."""
     for weight, heading in enumerate(_HEADINGS):
         found = [change for change in done.changes if change.weight == weight]
         if found:
             click.echo(f"\n{heading}")
             for change in found[:_SHOWN]:
                 lacks = done.missing.get(change.rule, []) if weight == len(_HEADINGS) - 1 else []
-                _print_change(change, lacks, source)
+                _print_change(change, lacks)
         if len(found) > _SHOWN:
             click.echo(f"  and {len(found) - _SHOWN} more: ahp replay --format json")
     if not done.changes:
@@ -186,8 +137,8 @@ def _print_notes(notes: list[str]) -> None:
         )
 
 
-def _print_change(change: Change, missing: list[str], source: str) -> None:
-    lacks = f" (the {source} lacks {', '.join(one_line(path, 40) for path in missing[:3])})" if missing else ""
+def _print_change(change: Change, missing: list[str]) -> None:
+    lacks = f" (the log lacks {', '.join(one_line(path, 40) for path in missing[:3])})" if missing else ""
     said = f"{one_line(change.rule, 40)}: {change.before} → {change.after}, {counted(change.count, 'time')}{lacks}"
     click.echo(textwrap.fill(said, _WIDTH, initial_indent="  ", subsequent_indent="    "))
     for one in change.examples[:1]:

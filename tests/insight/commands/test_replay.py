@@ -77,35 +77,6 @@ def test_an_empty_log_says_so(past: Gated, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out == "the log has no evaluation since 2099-01-01\n"
 
 
-def test_the_commits_of_a_range_are_asked(past: Gated, capsys: pytest.CaptureFixture[str]) -> None:
-    past.write("other.yaml", POLICY.replace("prompt: files", "block: files").replace("'.key'", "'.pem'"))
-    assert run(["replay", "--range", "HEAD~3..HEAD", "--policy", "other.yaml", "--fail-on-change"]) == 1
-    out = capsys.readouterr().out
-    assert out.startswith("3 commits of HEAD~3..HEAD: asked of HEAD's policy, then of other.yaml\n")
-    assert "blocks gained\n  size: prompt → block, 1 time\n    such as " in out
-    assert "other changes\n  keys: prompt → silent, 1 time\n" in out and "files.changed_count = 3" in out
-    assert max(map(len, out.splitlines())) <= 80
-    assert run(["replay", "--range", "HEAD~3..HEAD", "--policy", "other.yaml", "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["judged"], found["refused"], found["refuses"], found["unjudged"]) == (3, 0, 1, [])
-    assert run(["replay", "--range", "HEAD~3..HEAD", "--fail-on-change"]) == 0
-    assert capsys.readouterr().out.endswith("nothing changes\n")
-    assert run(["replay", "--range", "HEAD..HEAD"]) == 0
-    assert capsys.readouterr().out == "there is no commit in HEAD..HEAD\n"
-
-
-def test_a_range_needs_a_policy_to_compare_with(past: Gated, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["replay", "--range", "HEAD~1..HEAD", "--since", "1d"]) == 2
-    assert "give one of them" in capsys.readouterr().err
-    past.write("other.yaml", POLICY + "  pushed: {at: pre-push, block: push.is_force}\n")
-    assert run(["replay", "--range", "HEAD~1..HEAD", "--policy", "other.yaml"]) == 0
-    assert "changed, and not asked of commits: pushed" in capsys.readouterr().out
-    past.git("rm", "-q", "--cached", "-r", ".ahp")
-    past.git("commit", "-qm", "no policy", "--no-verify")
-    assert run(["replay", "--range", "HEAD~1..HEAD"]) == 2
-    assert "HEAD has no policy to compare with" in capsys.readouterr().err
-
-
 def test_who_committed_is_known_though_no_rule_asked_then(past: Gated, capsys: pytest.CaptureFixture[str]) -> None:
     past.write("d", "d\n")
     past.add()
