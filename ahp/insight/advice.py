@@ -3,28 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import accumulate
+from math import sqrt
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
 from ahp.gate.match import COUNTED
-from ahp.insight.stats import Figures, Stats
+from ahp.insight.stats import SLOW_TRIES, Figures, Stats
 from ahp.protocol.triggers import TRIGGERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.policy.rule import Policy
 
 SAMPLE = 10
 """Closed episodes below which nothing is advised."""
 QUIET = 200
 """Evaluations without a word after which a rule is dormant, if they took at least `QUIET_FOR` seconds."""
 QUIET_FOR = 28 * 86400.0
-_EXCUSED, _UNMENDED = 0.3, 0.5
-_SLOW_TRIES = 3
-_AGAIN = 0.3
-_MENDED, _UNQUESTIONED = 0.9, 0.05
-_UNDECIDED = 0.5
+_Z = 1.645  # the interval has nine of ten: one in twenty is beyond either end
+# Shares that all of the interval has to be above, or (the last two) below.
+_EXCUSED, _UNMENDED, _UNDECIDED = 0.3, 0.5, 0.5
+_SLOW, _AGAIN = 0.4, 0.3
+_MENDED, _AT_ONCE = 0.7, 0.5
+_QUESTIONED, _CAME_BACK = 0.25, 0.3
 
 NOISY, BLIND_SPOT, DORMANT, EFFECTIVE, FLAPPING = "noisy", "blind spot", "dormant", "effective", "flapping"
 UNDECIDED = "undecided"
+
+
+class Share(NamedTuple):
+    """`hits` of `many`, and the interval that the share they are a sample of lies in (Wilson 1927, 90 %)."""
+
+    hits: float
+    many: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, hits: float, many: float) -> Share:
+        if many <= 0:
+            return cls(hits, many, 0.0, 1.0)
+        share, z2 = hits / many, _Z * _Z / many
+        half = _Z * sqrt(share * (1 - share) / many + z2 / (4 * many))
+        middle = share + z2 / 2
+        return cls(hits, many, max(0.0, (middle - half) / (1 + z2)), min(1.0, (middle + half) / (1 + z2)))
+
+    def __str__(self) -> str:
+        return f"{percent(self.hits / self.many)} ({percent(self.low)} to {percent(self.high)})"
 
 
 class Advice(NamedTuple):
@@ -40,18 +66,27 @@ class Advice(NamedTuple):
     change: str = ""
 
 
-def advise(stats: Stats) -> list[Advice]:
-    """The advice on the rules of the policies that judged last, those of most episodes first; `stats` are by rule."""
+def advise(stats: Stats, policy: Policy | None) -> list[Advice]:
+    """The advice on the rules of the policies that judged last, those of most episodes first; `stats` are by rule.
+
+    `policy` tells which rules are guards, that no advice weakens: those of severity high, locked ones, and every rule
+    that it does not have.
+    """
     levels: dict[str, list[str]] = {}
     for asked in stats.in_force:
         levels.setdefault(asked.rule, []).append(asked.level)
+    rules = policy.rules if policy is not None else ()
+    guards = {rule.key for rule in rules if rule.locked or rule.raw.get("severity") == "high"}
+    own = {rule.key: not rule.layer.startswith("pack ") for rule in rules if rule.key not in guards}
     seconds, about = stats.end - stats.begin, _about_calls(stats)
-    return [
-        advice
-        for figures in stats.groups
-        if figures.name in levels
-        for advice in _of(figures, levels[figures.name], seconds, not any(about[figures.name]))
-    ]
+    found: list[Advice] = []
+    for figures in stats.groups:
+        if (name := figures.name) in levels:
+            # Packs have tests of their own, and a rule that refuses is silent where it works.
+            if own.get(name) and set(levels[name]) == {"prompt"}:
+                found += _dormant(figures, seconds)
+            found += _of(figures, levels[name], may_mend=not any(about[name]), may_weaken=name in own)
+    return found
 
 
 def never_mended(stats: Stats) -> set[str]:
@@ -77,97 +112,52 @@ def _is_call(hook: str) -> bool:
     return hook in TRIGGERS and TRIGGERS[hook].family in COUNTED
 
 
-def _of(one: Figures, levels: list[str], seconds: float, may_mend: bool) -> list[Advice]:
-    if dormant := _dormant(one, seconds):
-        return [dormant]
+def _dormant(one: Figures, seconds: float) -> list[Advice]:
+    spoke = one.signals or one.shadow or one.waived or one.undecided
+    if spoke or one.asked < QUIET or seconds < QUIET_FOR:
+        return []
+    figures = f"silent in {counted(one.asked, 'evaluation')} over {duration(seconds)}"
+    asks = f"does a case of `ahp policy test` reach it, or `ahp try {one.name}` on older commits? if not, remove it"
+    return [Advice(one.name, DORMANT, figures, asks, "disable")]
+
+
+def _of(one: Figures, levels: list[str], *, may_mend: bool, may_weaken: bool) -> list[Advice]:
     closed = one.episodes - one.states.get("open", 0)
     if closed < SAMPLE:
         return []
-    if undecided := _undecided(one):
-        return [undecided]
-    found = [_noisy(one, closed, levels, may_mend), _blind_spot(one), _flapping(one), _effective(one, closed, levels)]
-    return [advice for advice in found if advice]
-
-
-def _dormant(one: Figures, seconds: float) -> Advice | None:
-    spoke = one.signals or one.shadow or one.waived or one.undecided
-    if spoke or one.asked < QUIET or seconds < QUIET_FOR or one.name in _of_packs():
-        return None
-    figures = f"silent in {counted(one.asked, 'evaluation')} over {duration(seconds)}"
-    return Advice(one.name, DORMANT, figures, "give it a policy test that it fails, or remove it", "disable")
-
-
-@cache
-def _of_packs() -> frozenset[str]:
-    """The rules that packs bring. They guard against what seldom happens and have tests of their own: that one of them
-    is silent is no news."""
-    # Reading policies takes longer to import than most of what `ahp stats` does.
-    from ahp.policy import extends, sources
-    from ahp.policy.expand import expand
-    from ahp.policy.merge import merge
-    from ahp.policy.raw import RawPolicy
-
-    found: set[str] = set()
-    for name in sources.packs():
-        policy = RawPolicy()
-        for file in extends.read_all(sources.TextSource(f"version: 1\nextends: [{name}]\n")):
-            merge(policy, file)
-        found.update(rule.key for rule in expand(policy)[0])
-    return frozenset(found)
-
-
-def _undecided(one: Figures) -> Advice | None:
-    """That it hardly ever could be asked: how its episodes end tells nothing of its condition then."""
-    signals, undecided = one.signals + one.shadow + one.waived, one.undecided - one.passed_over
-    if undecided < _UNDECIDED * signals or not undecided:
-        return None
-    figures = f"{percent(undecided / signals)} of {counted(signals, 'signal')} only told that a fact is missing"
-    return Advice(one.name, UNDECIDED, figures, "see that its evidence is made, or say `on_missing: skip`")
-
-
-def _noisy(one: Figures, closed: int, levels: list[str], may_mend: bool) -> Advice | None:
+    signals = one.signals + one.shadow + one.waived
+    undecided = Share.of(min(one.undecided - one.passed_over, signals), signals)
+    if undecided.low >= _UNDECIDED:  # how its episodes end tells nothing of its condition then
+        figures = f"{undecided} of {counted(signals, 'signal')} only told that a fact is missing"
+        return [Advice(one.name, UNDECIDED, figures, "see that its evidence is made, or say `on_missing: skip`")]
+    found: list[Advice] = []
     all_told = one.episodes + one.excuses.get("waived", 0)
-    excused, unmended = one.excused / all_told, one.share("forgotten", "overridden", "bypassed", "reset")
-    if excused < _EXCUSED and (unmended < _UNMENDED or not may_mend):
-        return None
-    figures = f"{percent(excused)} of {counted(all_told, 'episode')} excused"
-    figures += f", {percent(unmended)} of {closed} not mended" if may_mend else ""
-    change = "lower" if "block" in levels or "control" in levels else "shadow"
-    return Advice(one.name, NOISY, figures, f"narrow its condition, or {_WORDS[change]}", change)
+    excused = Share.of(one.excused, all_told)
+    unmended = Share.of(sum(one.states.get(state, 0) for state in _NOT_MENDED), closed)
+    if excused.low >= _EXCUSED or (unmended.low >= _UNMENDED and may_mend):
+        figures = f"{excused} of {counted(all_told, 'episode')} excused"
+        figures += f", {unmended} of {closed} not mended" if may_mend else ""
+        change = ("lower" if {"block", "control"} & set(levels) else "shadow") if may_weaken else ""
+        do = f"narrow its condition, or {_WORDS[change]}" if change else "narrow its condition"
+        found.append(Advice(one.name, NOISY, figures, do, change))
+    fixed = one.states.get("mended", 0)
+    mended, slow, again = Share.of(fixed, closed), Share.of(one.slow, fixed), Share.of(one.reopened, fixed)
+    if fixed >= SAMPLE and slow.low >= _SLOW:
+        figures = f"{slow} of {counted(fixed, 'mended episode')} took {SLOW_TRIES} tries or more"
+        do = "explain it in the agents' instructions, and give it a `fix`"
+        found.append(Advice(one.name, BLIND_SPOT, figures, do))
+    if fixed >= SAMPLE and again.low >= _AGAIN:
+        figures = f"{again} of {counted(fixed, 'mended episode')} came back within a day"
+        found.append(Advice(one.name, FLAPPING, figures, "look at what is mended: it may ask for less than it means"))
+    at_once = Share.of(one.at_once, fixed)
+    works = mended.low >= _MENDED and at_once.low >= _AT_ONCE and excused.high <= _QUESTIONED
+    if works and again.high <= _CAME_BACK and {"prompt", "control"} & set(levels):
+        figures = f"{mended} of {counted(closed, 'episode')} mended, {at_once} of these at once, {excused} excused"
+        found.append(Advice(one.name, EFFECTIVE, figures, _WORDS["raise"], "raise"))
+    return found
 
 
-def _blind_spot(one: Figures) -> Advice | None:
-    if one.tries is None or one.seconds is None or one.tries.count < SAMPLE or one.tries.median < _SLOW_TRIES:
-        return None
-    figures = (
-        f"half of {counted(one.tries.count, 'mended episode')} took {one.tries.median:.0f} tries and "
-        f"{duration(one.seconds.median)} or more"
-    )
-    return Advice(one.name, BLIND_SPOT, figures, "explain it in the agents' instructions, and give it a `fix`")
-
-
-def _flapping(one: Figures) -> Advice | None:
-    mended = one.states.get("mended", 0)
-    if mended < SAMPLE or one.reopened / mended < _AGAIN:
-        return None
-    figures = f"{percent(one.reopened / mended)} of {counted(mended, 'mended episode')} came back within a day"
-    return Advice(one.name, FLAPPING, figures, "look at what is mended: it may ask for less than it means")
-
-
-def _effective(one: Figures, closed: int, levels: list[str]) -> Advice | None:
-    is_quick = one.tries is not None and one.tries.median <= 1
-    flaps = bool(_flapping(one))
-    if one.share("mended") < _MENDED or one.excused / one.episodes > _UNQUESTIONED or not is_quick or flaps:
-        return None
-    if not {"prompt", "control"} & set(levels):
-        return None
-    figures = (
-        f"{percent(one.share('mended'))} of {counted(closed, 'episode')} mended, half at the first try, "
-        f"{percent(one.excused / one.episodes)} excused"
-    )
-    return Advice(one.name, EFFECTIVE, figures, _WORDS["raise"], "raise")
-
-
+_NOT_MENDED = ("forgotten", "overridden", "bypassed", "reset")
 _WORDS = {"lower": "let it warn only", "shadow": "watch it in shadow", "raise": "consider to let it block"}
 
 

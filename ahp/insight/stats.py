@@ -21,6 +21,8 @@ from ahp.insight.tallies import Tallies
 from ahp.system import clock
 from ahp.system.terminal import Seen, unseen
 
+SLOW_TRIES = 3
+"""Attempts from which on a fix took many."""
 _SHARES = (0.5, 0.9)
 _EXCUSED = columns.DISMISSED | columns.RISKED | columns.BYPASSED | columns.COMMENTED
 
@@ -66,10 +68,10 @@ class Figures:
     a person let pass. `answers` by action, `unanswered` signals. `bypasses`: commits that no hook judged.
 
     Of the `episodes` each is one of open, mended, overridden, bypassed, reset (the change shares too little with what
-    the signal was about to tell), withdrawn (a person ended it), forgotten. `seconds` and `tries` until mended;
-    `reopened` within a day of it. `excused` episodes and waivers are a proxy for false positives: dismissed by a
-    person, risk taken, bypassed, commented on, waived. `ms` of the evaluations it was asked in, `spoke_ms` of those it
-    spoke in: the log does not tell what one rule costs.
+    the signal was about to tell), withdrawn (a person ended it), forgotten. `seconds` and `tries` until mended, of them
+    `at_once` by the first try, `slow` by `SLOW_TRIES` or more; `reopened` within a day of it. `excused` episodes and
+    waivers are a proxy for false positives: dismissed by a person, risk taken, bypassed, commented on, waived. `ms` of
+    the evaluations it was asked in, `spoke_ms` of those it spoke in: the log does not tell what one rule costs.
     """
 
     name: str
@@ -89,6 +91,8 @@ class Figures:
     states: dict[str, int] = field(default_factory=dict)
     seconds: Spread | None = None
     tries: Spread | None = None
+    at_once: int = 0
+    slow: int = 0
     reopened: int = 0
     raised: int = 0
     excuses: dict[str, int] = field(default_factory=dict)
@@ -245,6 +249,8 @@ def _episodes(told: Tallies, of: Callable[[str], Figures]) -> None:
         of(name).seconds = Spread.of(Counter(seconds))
     for name, tries in told.tries.items():
         of(name).tries = Spread.of(tries)
+        of(name).at_once = sum(many for count, many in tries.items() if count <= 1)
+        of(name).slow = sum(many for count, many in tries.items() if count >= SLOW_TRIES)
 
 
 _EXCUSES = {

@@ -280,6 +280,8 @@ class Reference(JournalReference):
         if state == "mended":
             g["seconds"].append(e["took"])
             g["tries"].append(len(e["tries"]))
+            g["n"]["at_once"] += len(e["tries"]) <= 1
+            g["n"]["slow"] += len(e["tries"]) >= 3
 
 
 def of_many(logs: list[Reference]) -> dict[str, dict[str, Any]]:

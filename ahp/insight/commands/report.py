@@ -15,6 +15,7 @@ from ahp.system.errors import AhpError
 
 if TYPE_CHECKING:
     from ahp.insight.page.texts import Texts
+    from ahp.policy.rule import Policy
     from ahp.policy.waivers import Waiver
 
 
@@ -85,8 +86,8 @@ def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str 
             from_=from_,
             seen=lambda done, total: seen(done >> 20, total >> 20),
         )
-    name, waivers, digests = _project(say)
-    made = write(content(name, told, waivers, say, now=now, rule=rule, digests=digests), say)
+    name, waivers, policy = _project(say)
+    made = write(content(name, told, waivers, say, now=now, rule=rule, policy=policy), say)
     if path == "-":
         click.echo(made)
         return
@@ -94,12 +95,11 @@ def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str 
     click.echo(f"wrote {one_line(path, 1000)}")
 
 
-def _project(say: Texts) -> tuple[str, Sequence[Waiver] | str, dict[str, str] | None]:
-    """The name of the project, the waivers of its committed policy or why there are none to show, and the digests of
-    its rules, None where it does not load.
+def _project(say: Texts) -> tuple[str, Sequence[Waiver] | str, Policy | None]:
+    """The name of the project, the waivers of its committed policy or why there are none to show, and that policy, None
+    where it does not load.
     """
     from ahp.policy import layers, tree, waivers
-    from ahp.policy.rule import rule_digest
     from ahp.policy.sources import TreeSource
     from ahp.system import git
 
@@ -115,7 +115,6 @@ def _project(say: Texts) -> tuple[str, Sequence[Waiver] | str, dict[str, str] | 
     except AhpError as error:
         return name, say("waivers_unread", why=one_line(error, 300)), None
     try:
-        policy = layers.load(TreeSource(head, "HEAD")) if given and head.has_policy else None
+        return name, given, layers.load(TreeSource(head, "HEAD")) if head.has_policy else None
     except AhpError:
         return name, given, None
-    return name, given, {rule.key: rule_digest(rule, policy) for rule in policy.rules} if policy else None

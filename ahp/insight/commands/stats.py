@@ -74,9 +74,7 @@ def command(
             seen=lambda done, total: seen(done >> 20, total >> 20),
         )
     if advise:
-        from ahp.insight.advice import advise as advice_of
-
-        found = advice_of(stats)
+        found = _advice(stats)
         _propose(found, target) if target else _print_advice(found, form)
         return
     if form == "json":
@@ -231,6 +229,19 @@ def _tries(number: float) -> str:
     return counted(round(number), "try", "tries")
 
 
+def _advice(stats: Stats) -> list[Advice]:
+    """What the figures advise on the policy of this folder; where none loads, every rule counts as a guard."""
+    from ahp.hosts.asking import around
+    from ahp.hosts.policy_here import of_work_tree
+    from ahp.insight.advice import advise
+    from ahp.policy.problems import PolicyError
+
+    try:
+        return advise(stats, of_work_tree(around(os.getcwd())))
+    except PolicyError:
+        return advise(stats, None)
+
+
 def _print_advice(found: list[Advice], form: str) -> None:
     if form == "json":
         click.echo(jsontext.encode([one._asdict() for one in found]))
@@ -272,12 +283,11 @@ def _propose(found: list[Advice], target: str) -> None:
 def of_rules() -> dict[str, list[str]]:
     """What the log of the last 90 days advises on each rule, for `ahp policy show`."""
     from ahp.cli.log import journal
-    from ahp.insight.advice import advise
 
     with terminal.progress("reading the log, MB") as seen:
         told = lambda done, total: seen(done >> 20, total >> 20)  # noqa: E731
         stats = collect(journal().folder, since=clock.now() - _ADVISED, seen=told)
     found: dict[str, list[str]] = {}
-    for one in advise(stats):
+    for one in _advice(stats):
         found.setdefault(one.rule, []).append(f"{one.kind}: {one.figures}; {one.do}")
     return found

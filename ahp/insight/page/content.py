@@ -13,6 +13,7 @@ from ahp.insight.overview import Overview
 from ahp.insight.page import sections
 from ahp.insight.page.sections import Cell, Section, Table
 from ahp.insight.page.texts import Texts
+from ahp.policy.rule import Policy, rule_digest
 from ahp.policy.waivers import LONGEST_DAYS, WARNED_DAYS, Waiver
 from ahp.protocol.text import one_line
 from ahp.system import clock
@@ -93,19 +94,20 @@ def content(
     *,
     now: float,
     rule: str | None = None,
-    digests: Mapping[str, str] | None = None,
+    policy: Policy | None = None,
 ) -> Content:
     """The page about the project `name`; `waivers` is a sentence where they could not be read, `now` in seconds.
 
-    `digests` maps the keys of the rules that the waivers are of to their digests, None where nobody knows them.
+    `policy` is the committed one, None where there is none or it does not load.
     """
+    digests = {rule.key: rule_digest(rule, policy) for rule in policy.rules} if policy else None
     begin, end = told.rules.begin, told.rules.end
     first, last = say.day(begin), say.day(end)
     period = "" if not begin else first if first == last else say("period", begin=first, end=last)
     made = say("made", at=say.moment(now), version=__version__)
     if rule is not None:
         made += " · " + say("only_rule", rule=one_line(rule))
-    hints = _hints(told, say)
+    hints = _hints(told, say, policy)
     shown = _HINTS if len(hints) > _HINTS + _NOT_WORTH_A_FOLD else len(hints)
     drawn = (sections.over_time, sections.rules, sections.stories, sections.answers, sections.actors)
     return Content(
@@ -175,10 +177,10 @@ def _tiles(told: Overview, say: Texts) -> list[Tile]:
     ]
 
 
-def _hints(told: Overview, say: Texts) -> list[Hint]:
+def _hints(told: Overview, say: Texts, policy: Policy | None) -> list[Hint]:
     found = []
-    for one in sorted(advice.advise(told.rules), key=lambda one: _ORDER.index(one.kind)):
-        change = say(f"change_{one.change}") if one.kind == advice.NOISY else ""
+    for one in sorted(advice.advise(told.rules, policy), key=lambda one: _ORDER.index(one.kind)):
+        change = say(f"change_{one.change or 'none'}") if one.kind == advice.NOISY else ""
         figures = one.figures if say.language == "en" else _figures(told, one, say)
         found.append(Hint(one_line(one.rule), one.kind, say(one.kind), figures, say(f"do_{one.kind}", change=change)))
     return found

@@ -185,7 +185,7 @@ def test_in_chinese(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_much_advice_is_folded_and_what_hurts_stands_first(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = [advice.DORMANT, advice.EFFECTIVE] * 5 + [advice.NOISY]
     told = [Advice(f"rule-{n}", kind, "figures", "do", "shadow") for n, kind in enumerate(kinds)]
-    monkeypatch.setattr(advice, "advise", lambda stats: told)
+    monkeypatch.setattr(advice, "advise", lambda stats, policy: told)
     monkeypatch.setattr(writing, "draw", lambda spec: "")
     page = made.page("en")
     assert [one.kind for one in page.hints] == ["noisy"] + ["effective"] * 5
@@ -200,7 +200,7 @@ def test_chinese_advice_has_the_figures_it_rests_on(made: Made, monkeypatch: pyt
     one = next(one for one in made.whole.rules.groups if one.states.get("mended", 0) > 1)
     monkeypatch.setattr(one, "reopened", one.states["mended"])
     kinds = [Advice(one.name, kind, "figures", "do", "shadow") for kind in (advice.FLAPPING, advice.NOISY)]
-    monkeypatch.setattr(advice, "advise", lambda stats: kinds)
+    monkeypatch.setattr(advice, "advise", lambda stats, policy: kinds)
     noisy, flapping = made.page("zh").hints
     assert "已修正" in noisy.figures and "复发" not in noisy.figures and "一天内复发 100%" in flapping.figures
     assert [section.notes for section in made.page("en").sections if section.id == "actors"] == [[]]
