@@ -153,7 +153,6 @@ class Chronicle(Fold):
         signals.level.append(_NUMBER_OF.get(level, 0))
         signals.marks.append(marks)
         signals.answer.append(0)
-        signals.tenths.append(-1)
 
     def _verdict_told(self, record: Mapping[str, object]) -> None:
         get, notes = record.get, self.notes
@@ -167,7 +166,7 @@ class Chronicle(Fold):
         evaluations.moment.append(moment)
         evaluations.tenths.append(tenths)
         if self._of_event and event_of(record) == self._event:
-            self._judged(place, tenths)
+            self._judged(place)
             self._of_event = []
         if get("decision") == "deny":
             notes.refusals.place.append(place)
@@ -184,12 +183,12 @@ class Chronicle(Fold):
                 skips.moment.append(self._moment)
                 skips.rule.append(self.notes.names[rule])
 
-    def _judged(self, place: int, tenths: int) -> None:
+    def _judged(self, place: int) -> None:
         """What the verdict tells of the signals of its event."""
         signals, episodes = self.notes.signals, self.notes.episodes
         environment = self.notes.places.environment[place]
         for row in self._of_event:
-            signals.tenths[row], signals.environment[row] = tenths, environment
+            signals.environment[row] = environment
             number = signals.episode[row]
             if number >= 0 and not self.notes.names.words[episodes.environment[number]]:
                 episodes.environment[number] = environment

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 # What is told of a signal beside its level; the last two tell of its event, whatever the rule.
 ATTEMPT, SHADOW, WAIVED, UNDECIDED, CLIMBED, OVERRIDDEN, BEGINS, DENIED = (1 << n for n in range(8))
 
 # What happened in an episode, whatever it ended with.
-DISMISSED, RISKED, PASSED, BYPASSED, COMMENTED, REOPENED, RAISED = (1 << n for n in range(7))
+DISMISSED, RISKED, PASSED, BYPASSED, COMMENTED, REOPENED = (1 << n for n in range(6))
 
 OPEN, MENDED, RESET, WITHDRAWN, FORGOTTEN = range(5)
 """How an episode stands. `RESET`: a change shares too little with it to say whether it was fixed."""
@@ -55,62 +55,58 @@ class Names(dict[str, int]):
         return number
 
 
-class Table:
-    """Columns of one length: `codes` has the type of each, as `array` names it. An entry is known by its number."""
+Byte: TypeAlias = "array[int]"
+Whole: TypeAlias = "array[int]"
+Signed: TypeAlias = "array[int]"
+Digest: TypeAlias = "array[int]"
+Real: TypeAlias = "array[float]"
+_CODES = {"Byte": "B", "Whole": "I", "Signed": "i", "Digest": "Q", "Real": "d"}  # as `array` names them
 
-    codes: ClassVar[dict[str, str]] = {}
+
+class Table:
+    """Columns of one length, each of the type that it is declared with. An entry is known by its number."""
 
     def __init__(self) -> None:
-        for name, code in self.codes.items():
-            setattr(self, name, array(code))
+        for name, told in type(self).__annotations__.items():
+            setattr(self, name, array(_CODES[told]))
 
     def __len__(self) -> int:
-        return len(getattr(self, next(iter(self.codes))))
+        return len(next(iter(vars(self).values())))
 
 
 class Moments(Table):
     """When something was logged: the log's own time in seconds since the epoch, once each time that goes on."""
 
-    at: array[float]
-    codes: ClassVar = {"at": "d"}
+    at: Real
 
 
 class Places(Table):
     """What the records of an evaluation tell of where and by which policies, as numbers of words ("" for untold)."""
 
-    hook: array[int]
-    subject: array[int]
-    actor: array[int]
-    environment: array[int]
-    policy: array[int]
-    working: array[int]
-    codes: ClassVar = dict.fromkeys(("hook", "subject", "actor", "environment", "policy", "working"), "I")
+    hook: Whole
+    subject: Whole
+    actor: Whole
+    environment: Whole
+    policy: Whole
+    working: Whole
 
 
 class Signals(Table):
-    """An entry a signal: `environment` as its verdict told it, `episode` -1 without one, `tenths` of a millisecond
-    of its event (-1: not known), `id` eight bytes of its id's digest.
+    """An entry a signal: `environment` as its verdict told it, `episode` -1 without one, `id` eight bytes of its id's
+    digest.
 
     An `answer` is twice the number of its action, from 1, and one more when somebody gave it; 0: none yet.
     """
 
-    place: array[int]
-    rule: array[int]
-    moment: array[int]
-    environment: array[int]
-    episode: array[int]
-    id: array[int]
-    level: array[int]
-    marks: array[int]
-    answer: array[int]
-    tenths: array[int]
-    codes: ClassVar = {
-        **dict.fromkeys(("place", "rule", "moment", "environment", "answer"), "I"),
-        **dict.fromkeys(("episode", "tenths"), "i"),
-        "id": "Q",
-        "level": "B",
-        "marks": "B",
-    }
+    place: Whole
+    rule: Whole
+    moment: Whole
+    environment: Whole
+    episode: Signed
+    id: Digest
+    level: Byte
+    marks: Byte
+    answer: Whole
 
 
 class Episodes(Table):
@@ -118,57 +114,44 @@ class Episodes(Table):
     in it; `environment` is the first that a verdict on it told, `ends` when it is forgotten (seconds since the epoch).
     """
 
-    signal: array[int]
-    environment: array[int]
-    tries: array[int]
-    took: array[float]
-    ends: array[float]
-    state: array[int]
-    flags: array[int]
-    codes: ClassVar = {
-        "signal": "I",
-        "environment": "I",
-        "tries": "I",
-        "took": "d",
-        "ends": "d",
-        "state": "B",
-        "flags": "B",
-    }
+    signal: Whole
+    environment: Whole
+    tries: Whole
+    took: Real
+    ends: Real
+    state: Byte
+    flags: Byte
 
 
 class Evaluations(Table):
     """An entry a verdict: the tenths of a millisecond that it took, -1 where untold."""
 
-    place: array[int]
-    moment: array[int]
-    tenths: array[int]
-    codes: ClassVar = {"place": "I", "moment": "I", "tenths": "i"}
+    place: Whole
+    moment: Whole
+    tenths: Signed
 
 
 class Calls(Table):
     """An entry for so many tool calls that no verdict tells of."""
 
-    place: array[int]
-    moment: array[int]
-    many: array[int]
-    codes: ClassVar = {"place": "I", "moment": "I", "many": "I"}
+    place: Whole
+    moment: Whole
+    many: Whole
 
 
 class Skips(Table):
     """An entry a rule that a verdict passed over undecided."""
 
-    place: array[int]
-    moment: array[int]
-    rule: array[int]
-    codes: ClassVar = {"place": "I", "moment": "I", "rule": "I"}
+    place: Whole
+    moment: Whole
+    rule: Whole
 
 
 class Events(Table):
     """An entry a commit that no hook judged, or a verdict that refused."""
 
-    place: array[int]
-    moment: array[int]
-    codes: ClassVar = {"place": "I", "moment": "I"}
+    place: Whole
+    moment: Whole
 
 
 class Notes:

@@ -154,8 +154,6 @@ class ObservedStore(MemoryStore):
         marks = self.notes.signals.marks[self.row]
         if marks & columns.OVERRIDDEN:
             self.notes.flag(known.number, columns.PASSED)
-        if marks & columns.CLIMBED:
-            self.notes.flag(known.number, columns.RAISED)
         change = signal.act.change
         if change and len(known.changes) < _CHANGES:
             known.changes.add(change)

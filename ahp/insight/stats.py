@@ -71,7 +71,7 @@ class Figures:
     the signal was about to tell), withdrawn (a person ended it), forgotten. `seconds` and `tries` until mended, of them
     `at_once` by the first try, `slow` by `SLOW_TRIES` or more; `reopened` within a day of it. `excused` episodes and
     waivers are a proxy for false positives: dismissed by a person, risk taken, bypassed, commented on, waived. `ms` of
-    the evaluations it was asked in, `spoke_ms` of those it spoke in: the log does not tell what one rule costs.
+    the evaluations it was asked in: the log does not tell what one rule costs.
     """
 
     name: str
@@ -94,12 +94,10 @@ class Figures:
     at_once: int = 0
     slow: int = 0
     reopened: int = 0
-    raised: int = 0
     excuses: dict[str, int] = field(default_factory=dict)
     excused: int = 0
     bypasses: int = 0
     ms: Spread | None = None
-    spoke_ms: Spread | None = None
     comment_count: int = 0
     comments: list[Comment] = field(default_factory=list)
 
@@ -230,8 +228,6 @@ def _signals(told: Tallies, of: Callable[[str], Figures]) -> None:
             answers.derived += many * (not is_given)
         else:
             figures.unanswered += many
-    for name, tenths in told.spoken.items():
-        of(name).spoke_ms = _milliseconds(Spread.of(Counter(tenths)))
 
 
 def _episodes(told: Tallies, of: Callable[[str], Figures]) -> None:
@@ -240,7 +236,6 @@ def _episodes(told: Tallies, of: Callable[[str], Figures]) -> None:
         figures.episodes += many
         figures.states[word] = figures.states.get(word, 0) + many
         figures.reopened += many * (word == "mended" and bool(flags & columns.REOPENED))
-        figures.raised += many * bool(flags & columns.RAISED)
         figures.excused += many * bool(flags & _EXCUSED)
         for excuse, flag in _EXCUSES.items():
             if flags & flag:

@@ -33,15 +33,14 @@ def _by_group() -> dict[str, Counter[Any]]:
 class Tallies:
     """Counted entries; their parts are those of `columns.Signals` and `columns.Episodes`.
 
-    `signals` by group, level, marks, action ("" while unanswered) and whether somebody gave it. Tenths of a
-    millisecond by group: `spoken` of signals, `spent` of evaluations (-1: untold), of which as many were `asked`.
+    `signals` by group, level, marks, action ("" while unanswered) and whether somebody gave it. `spent` are tenths of a
+    millisecond by group (-1: untold), of as many evaluations as were `asked`.
     `evaluations` that asked a rule that is asked for, `undescribed` ones by policies that no log describes, `denied`
     ones. `seconds` and `tries` by group, of the episodes that were mended. `waived` are a group, and log, rule and
     subject of a waiver. `first` and `last` are seconds since the epoch, 0 where nothing was there.
     """
 
     signals: Counter[tuple[str, int, int, str, bool]] = field(default_factory=Counter)
-    spoken: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     episodes: Counter[tuple[str, int, int]] = field(default_factory=Counter)
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     tries: dict[str, Counter[float]] = field(default_factory=_by_group)
@@ -134,7 +133,7 @@ class Window:
         if by == "agent":
             agents = {actor: agent_of(self.words[actor]) for actor in set(places.actor)}
             return [agents[actor] for actor in places.actor]
-        if by in places.codes:
+        if by in vars(places):
             return [self._named[word] for word in getattr(places, by)]
         return []
 
@@ -143,7 +142,7 @@ class Window:
         by = self.question.by
         if by == "week":
             return map(self._by_moment.__getitem__, picked(table, "moment", rows))
-        if by in ("rule", "environment") and by in table.codes:
+        if by in ("rule", "environment") and by in vars(table):
             return map(self._named.__getitem__, picked(table, by, rows))
         return map(self.labels.__getitem__, picked(table, "place", rows))
 
@@ -183,9 +182,6 @@ class Window:
         entries = zip(names, picked(signals, "level", rows), marks, answers, strict=True)
         for (name, level, marked, answer), many in Counter(entries).items():
             told.signals[name, level, marked, actions[answer // 2 - 1] if answer else "", bool(answer % 2)] += many
-        for name, tenths in zip(names, picked(signals, "tenths", rows), strict=True):
-            if tenths >= 0:
-                told.spoken[name].append(tenths)
 
     def episodes(self) -> list[int]:
         """The episodes that a signal opened which is not too old, of a rule that is asked for."""

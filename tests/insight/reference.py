@@ -91,8 +91,6 @@ class Reference(JournalReference):
         e["signals"].append(s)
         if r.get("overrides"):
             e["flags"].add("overridden")
-        if STRENGTH.index(r["intensity"]) > STRENGTH.index(r["declared"]):
-            e["flags"].add("raised")
 
     def going_on(self, r: dict[str, Any], at: float) -> None:
         if not r["hook"].startswith("post-"):
@@ -207,7 +205,7 @@ class Reference(JournalReference):
         groups: dict[str, dict[str, Any]] = {}
 
         def of(name: str) -> dict[str, Any]:
-            empty: dict[str, Any] = {"ms": [], "spoke": [], "seconds": [], "tries": [], "states": Counter()}
+            empty: dict[str, Any] = {"ms": [], "seconds": [], "tries": [], "states": Counter()}
             more = {"excuses": Counter(), "answers": Counter(), "levels": Counter(), "n": Counter()}
             return groups.setdefault(name, {**empty, **more, "waivers": set(), "comments": []})
 
@@ -243,9 +241,6 @@ class Reference(JournalReference):
 
     def add_signal(self, g: dict[str, Any], s: dict[str, Any]) -> None:
         r, n = s["record"], g["n"]
-        verdict = self.verdict_of(s["n"])
-        if verdict and verdict.get("ms") is not None:
-            g["spoke"].append(verdict["ms"])
         n["undecided"] += bool(r.get("undecidable"))
         if r.get("waived"):
             g["waivers"].add((r["rule"], r["subject"]))
@@ -273,7 +268,6 @@ class Reference(JournalReference):
         g["n"]["episodes"] += 1
         g["states"][state] += 1
         g["n"]["reopened"] += state == "mended" and "reopened" in e["flags"]
-        g["n"]["raised"] += "raised" in e["flags"]
         excuses = e["flags"] & {"dismissed", "risk taken", "bypassed", "feedback"}
         g["n"]["excused"] += bool(excuses)
         g["excuses"].update(excuses)
@@ -313,7 +307,7 @@ def told(g: dict[str, Any]) -> dict[str, Any]:
     return {
         **{name: many for name, many in g["n"].items() if many},
         **{name: dict(g[name]) for name in ("levels", "states", "excuses") if g[name]},
-        **{name: spread(g[name]) for name in ("ms", "spoke", "seconds", "tries") if g[name]},
+        **{name: spread(g[name]) for name in ("ms", "seconds", "tries") if g[name]},
         **({"answers": answers} if answers else {}),
         **({"comments": g["comments"]} if g["comments"] else {}),
     }

@@ -54,10 +54,10 @@ def read_back(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def shown(one: Figures) -> dict[str, Any]:
     """The figures that are not empty, as the reference names them."""
     numbers = ("asked", "signals", "attempts", "shadow", "waived", "undecided", "climbed", "overridden", "unanswered")
-    more = ("episodes", "at_once", "slow", "reopened", "raised", "excused", "bypasses")
+    more = ("episodes", "at_once", "slow", "reopened", "excused", "bypasses")
     told: dict[str, Any] = {name: getattr(one, name) for name in numbers + more if getattr(one, name)}
     told |= {name: getattr(one, name) for name in ("levels", "states", "excuses") if getattr(one, name)}
-    spreads = {"ms": one.ms, "spoke": one.spoke_ms, "seconds": one.seconds, "tries": one.tries}
+    spreads = {"ms": one.ms, "seconds": one.seconds, "tries": one.tries}
     told |= {name: (s.count, s.median, s.p90) for name, s in spreads.items() if s}
     told |= {"answers": {k: [a.given, a.derived] for k, a in one.answers.items()}} if one.answers else {}
     return told | ({"comments": [comment.text for comment in one.comments]} if one.comments else {})
