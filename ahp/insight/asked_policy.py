@@ -6,7 +6,7 @@ Logged facts are scalars; of one that the log lacks nobody knows whether it was 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
 from ahp.facts import actor, registry
@@ -19,6 +19,7 @@ from ahp.protocol.signals import LEVEL_OF, SILENT, UNDECIDED
 
 _REMEMBERED = 20_000
 _ENVIRONMENT = "environment"
+_T = TypeVar("_T")
 _LACKS = object()  # MISSING can be neither compared nor kept in a table
 
 
@@ -33,51 +34,20 @@ class AskedRule:
         unsure = [name for name in program.reads if name != "limits"]
         self.when = build(left_open(program.whens[plan.when], unsure), self.slots) if plan.when >= 0 else None
         body = left_open(plan.plan, unsure)
-        self.condition = build(body, self.slots) if plan.items is None else None
-        self.each = (
-            None if plan.items is None else build_each(left_open(plan.items, unsure), body, plan.var, self.slots)
-        )
+        self.holds: Callable[[list[Any]], bool | Undecided]
+        if plan.items is None:
+            self.holds = build(body, self.slots)
+        else:
+            self.holds = _some(build_each(left_open(plan.items, unsure), body, plan.var, self.slots))
         self.reads = [path for path in answer.reads if path in self.slots]
-        self._known: dict[tuple[object, ...], bool | Undecided] = {}
 
     def matches(self, facts: Mapping[str, object]) -> bool | Undecided:
-        """Whether it holds, by the facts of a record; for the same facts it is not asked twice."""
-        about = _told(facts, self.reads)
-        known = self._known.get(about)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[about] = self._matches(facts)
-        return known
-
-    def _matches(self, facts: Mapping[str, object]) -> bool | Undecided:
-        told = [_scalar(facts, path) for path in self.slots]
-        slots = [MISSING if value is _LACKS else value for value in told]
-        for path, value in self.limits.items():
-            if path in self.slots:
-                slots[self.slots[path]] = value
-        doubt: Undecided | None = None
-        try:
-            if self.when is not None and not self.when(slots):
-                return False
-        except Undecided as error:
-            doubt = error
-        except Bound as error:
-            doubt = Undecided("bound", str(error))
-        try:
-            if self.condition is not None:
-                holds, unsure = self.condition(slots), None
-            else:
-                assert self.each is not None
-                items, unsure = self.each(slots)
-                holds = bool(items)
-        except Undecided as error:
-            return doubt or error
-        except Bound as error:
-            return doubt or Undecided("bound", str(error))
-        if not holds:
-            return unsure or False
-        return doubt or True
+        """Whether it holds, by the facts of a record."""
+        limits = {path: value for path, value in self.limits.items() if path in self.slots}
+        slots = _slots({**facts, **limits}, self.slots)
+        when = True if self.when is None else _decided(self.when, slots)
+        holds = _decided(self.holds, slots) if when else False
+        return when if holds and when is not True else holds
 
 
 class AskedEnvironment:
@@ -102,22 +72,12 @@ class AskedEnvironment:
             return DEFAULT
         given = {path: facts[path] for path in self._reads if path in facts}
         known = {**told(record, self._reads), **given, **self._limits}
-        about = _told(known, self._slots)
-        named = self._known.get(about)
-        if named is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            named = self._known[about] = self._named(known)
-        return named
+        return _remembered(
+            self._known, _told(known, self._slots), lambda: _decided(self._named, _slots(known, self._slots))
+        )
 
-    def _named(self, facts: Mapping[str, object]) -> str | Undecided:
-        slots = [MISSING if (value := _scalar(facts, path)) is _LACKS else value for path in self._slots]
-        try:
-            return next((name for name, holds in self._choices if holds(slots)), DEFAULT)
-        except Undecided as error:
-            return error
-        except Bound as error:
-            return Undecided("bound", str(error))
+    def _named(self, slots: list[Any]) -> str:
+        return next((name for name, holds in self._choices if holds(slots)), DEFAULT)
 
 
 class AskedTrigger:
@@ -199,14 +159,45 @@ class AskedRules:
 
     def found(self, facts: Mapping[str, object]) -> Found:
         """What they say to the facts of a record."""
-        about = _told(facts, self._reads)
-        known = self._known.get(about)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
+
+        def asked() -> Found:
             holds = [(rule.key, rule.matches(facts)) for rule in self._rules]
-            known = self._known[about] = Found([(key, told) for key, told in holds if told is not False])
-        return known
+            return Found([(key, told) for key, told in holds if told is not False])
+
+        return _remembered(self._known, _told(facts, self._reads), asked)
+
+
+def _remembered(known: dict[tuple[object, ...], _T], about: tuple[object, ...], ask: Callable[[], _T]) -> _T:
+    """What is known of these facts; the same are not asked about twice."""
+    found = known.get(about)
+    if found is None:
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        found = known[about] = ask()
+    return found
+
+
+def _decided(ask: Callable[[list[Any]], _T], slots: list[Any]) -> _T | Undecided:
+    try:
+        return ask(slots)
+    except Undecided as error:
+        return error
+    except Bound as error:
+        return Undecided("bound", str(error))
+
+
+def _some(each: Callable[[list[Any]], tuple[list[Any], Undecided | None]]) -> Callable[[list[Any]], bool | Undecided]:
+    """Whether there are any of these items."""
+
+    def holds(slots: list[Any]) -> bool | Undecided:
+        items, unsure = each(slots)
+        return bool(items) or unsure or False
+
+    return holds
+
+
+def _slots(facts: Mapping[str, object], paths: Iterable[str]) -> list[Any]:
+    return [MISSING if (value := _scalar(facts, path)) is _LACKS else value for path in paths]
 
 
 def _told(facts: Mapping[str, object], paths: Iterable[str]) -> tuple[object, ...]:

@@ -41,14 +41,20 @@ def text(folder: str, form: str, since: float | None = None, seen: Seen = unseen
 
 def to_file(folder: str, form: str, path: str, since: float | None = None, seen: Seen = unseen) -> None:
     """Writes what `text` gives to `path`, whole or not at all. Raises AhpError."""
+    with _whole(path) as part, open(part, "wb", opener=private) as file:
+        for data in text(folder, form, since, seen):
+            file.write(data)
+
+
+@contextlib.contextmanager
+def _whole(path: str) -> Iterator[str]:
+    """Where to write what takes the place of `path` in the end, or never does. Raises AhpError."""
     part = path + ".part"
     try:
-        with open(part, "wb", opener=private) as file:
-            for data in text(folder, form, since, seen):
-                file.write(data)
+        yield part
         os.replace(part, path)
     except OSError as error:
-        raise AhpError(f"cannot write {path}: {error.strerror}") from None
+        raise AhpError(f"cannot write {path}: {error.strerror or error}") from None
     finally:
         with contextlib.suppress(OSError):  # of which the writing has told
             os.unlink(part)
@@ -114,34 +120,24 @@ def write(path: str, log: str, lines: Iterable[bytes], columns: Mapping[str, str
     A value that has not its column's type is null there. The lines lie beside `path` meanwhile, because DuckDB keeps
     all that comes through a pipe in memory. Raises AhpError.
     """
-    part, copy = path + ".part", path + ".lines"
-    opened = _opened()
-    from duckdb import Error
-
-    shape = jsontext.encode(dict(columns))
-    try:
-        with open(copy, "wb", opener=private) as file:
-            for line in lines:
-                file.write(jsontext.encode({"line": line.decode()}).encode() + b"\n")
-        opened.execute(  # COPY takes no parameters for these
-            f"COPY (SELECT {_quoted(log)} AS log,"  # noqa: S608
-            f" unnest(CASE WHEN json_valid(line) THEN json_transform(line::JSON, {_quoted(shape)}) END),"
-            f" line AS {LINE}"
-            f" FROM read_json([{_quoted(copy)}], format = 'newline_delimited', maximum_object_size = {_LONGEST},"
-            " columns = {line: 'VARCHAR'}))"
-            f" TO {_quoted(part)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS})"
-        )
-        os.chmod(part, 0o600)
-        os.replace(part, path)
-    except Error as error:
-        raise AhpError(f"cannot write {path}: {_said(error)}") from None
-    except OSError as error:
-        raise AhpError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        opened.close()
-        for left in (part, copy):
+    copy, shape = path + ".lines", jsontext.encode(dict(columns))
+    with _database(f"cannot write {path}") as opened, _whole(path) as part:
+        try:
+            with open(copy, "wb", opener=private) as file:
+                for line in lines:
+                    file.write(jsontext.encode({"line": line.decode()}).encode() + b"\n")
+            opened.execute(  # COPY takes no parameters for these
+                f"COPY (SELECT {_quoted(log)} AS log,"  # noqa: S608
+                f" unnest(CASE WHEN json_valid(line) THEN json_transform(line::JSON, {_quoted(shape)}) END),"
+                f" line AS {LINE}"
+                f" FROM read_json([{_quoted(copy)}], format = 'newline_delimited', maximum_object_size = {_LONGEST},"
+                " columns = {line: 'VARCHAR'}))"
+                f" TO {_quoted(part)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS})"
+            )
+            os.chmod(part, 0o600)
+        finally:
             with contextlib.suppress(OSError):  # of which the writing has told
-                os.unlink(left)
+                os.unlink(copy)
 
 
 def lines(path: str) -> Iterator[list[bytes]]:
@@ -149,12 +145,7 @@ def lines(path: str) -> Iterator[list[bytes]]:
 
     A file of another program has none. Raises AhpError when it cannot be read.
     """
-    from ahp.insight.otlp import exported
-
-    opened = _opened()
-    from duckdb import Error
-
-    try:
+    with _database(f"cannot read {path}") as opened:
         described = opened.execute("DESCRIBE SELECT * FROM read_parquet(?)", [path]).fetchall()
         if not {("log", "VARCHAR"), (LINE, "VARCHAR")} <= {column[:2] for column in described}:
             return
@@ -162,30 +153,26 @@ def lines(path: str) -> Iterator[list[bytes]]:
         found = opened.execute(query, [path])
         while rows := found.fetchmany(4096):
             yield [exported(line.encode(), log) for log, line in rows]
-    except Error as error:
-        raise AhpError(f"cannot read {path}: {_said(error)}") from None
-    finally:
-        opened.close()
 
 
-def _opened() -> duckdb.DuckDBPyConnection:
-    """A database in memory, which draws nothing over our output and fetches nothing from elsewhere."""
+@contextlib.contextmanager
+def _database(failed: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory, which draws nothing over our output and fetches nothing from elsewhere. Raises AhpError."""
     try:
         import duckdb
     except ImportError:
         raise AhpError(f"Parquet needs DuckDB: {installed.command('insight')}") from None
-    connection = duckdb.connect()
-    connection.execute("SET autoinstall_known_extensions = false; SET enable_progress_bar = false")
-    # One thread keeps the order and takes a fraction of the memory.
-    connection.execute(f"SET threads = 1; SET memory_limit = '{_MEMORY}'")
-    return connection
+    with duckdb.connect() as connection:
+        connection.execute("SET autoinstall_known_extensions = false; SET enable_progress_bar = false")
+        # One thread keeps the order and takes a fraction of the memory.
+        connection.execute(f"SET threads = 1; SET memory_limit = '{_MEMORY}'")
+        try:
+            yield connection
+        except duckdb.Error as error:
+            # The first line; advice to people who write SQL follows it.
+            raise AhpError(f"{failed}: {one_line(str(error).partition(chr(10))[0], 300)}") from None
 
 
 def _quoted(text: str) -> str:
     """A text of SQL."""
     return "'" + text.replace("'", "''") + "'"
-
-
-def _said(error: Exception) -> str:
-    """The first line of what DuckDB says; advice to people who write SQL follows it."""
-    return one_line(str(error).partition("\n")[0], 300)

@@ -130,7 +130,7 @@ def _within(top: str) -> Iterator[Source | None]:
         folders.sort()
         if parts := segments.listed(folder):
             folders.clear()  # what else ahp keeps there is no log
-            size = sum(map(reading.size_of, parts))
+            size = sum(map(reading.length_of, parts))
             yield _source(folder, segments.opening(parts[0]), size, partial(reading.blocks, folder))
             continue
         for name in sorted(names):
@@ -146,7 +146,7 @@ def _file(path: str) -> Source | None:
     """None where the first record is none of a log."""
     first = next((decode(line) for lines in _lines(path, None) for line in lines), None) or {}
     is_log = _named(first, path) or (_number(first) and clock.is_iso(first.get("timestamp")))
-    return _source(path, first, reading.size_of(Segment(0, path)), partial(_lines, path)) if is_log else None
+    return _source(path, first, reading.length_of(Segment(0, path)), partial(_lines, path)) if is_log else None
 
 
 def _lines(path: str, since: float | None) -> Iterator[list[bytes]]:

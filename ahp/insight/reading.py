@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -13,7 +12,7 @@ from ahp.journal import segments
 from ahp.journal.decoding import decode
 from ahp.journal.index import window_of
 from ahp.journal.segments import Segment
-from ahp.system import clock
+from ahp.system import clock, terminal
 from ahp.system.terminal import Seen, unseen
 
 
@@ -67,6 +66,13 @@ def _upto(size: int, lines: Sequence[bytes]) -> Iterator[bytes]:
 
 
 @contextmanager
+def shown() -> Iterator[Seen]:
+    """Tells a person at a terminal how much of a log is read: call it with bytes."""
+    with terminal.progress("reading the log, MB") as seen:
+        yield lambda done, total: seen(done >> 20, total >> 20)
+
+
+@contextmanager
 def no_garbage() -> Iterator[None]:
     """Reading a log makes no cycles; looking for them all the while would take a tenth of the time."""
     was = gc.isenabled()
@@ -100,14 +106,6 @@ def length_of(segment: Segment) -> int:
     """The bytes of a file of the log, wherever a rotation has moved it; 0 when it was pruned. Raises AhpError."""
     with segments.Reader(segment) as file:
         return file.size
-
-
-def size_of(segment: Segment) -> int:
-    """The bytes of a file of the log, 0 when it was rotated or pruned since it was listed."""
-    try:
-        return os.stat(segment.path).st_size
-    except OSError:
-        return 0
 
 
 def event_of(record: Mapping[str, object]) -> tuple[object, ...]:

@@ -8,7 +8,6 @@ lock of the log is held, so no hook waits for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from ahp.insight import otlp
@@ -17,7 +16,7 @@ from ahp.journal import checkpoint, segments
 from ahp.journal.checkpoint import Checkpoint
 from ahp.journal.decoding import decode
 from ahp.system import digest, files, jsontext
-from ahp.system.errors import AhpError, Timeout
+from ahp.system.errors import AhpError
 from ahp.system.terminal import Seen, unseen
 
 CURSORS = "shipped"
@@ -53,7 +52,7 @@ def ship(folder: str, collector: str, send: Send, seen: Seen = unseen) -> Shippe
     log = log_name(folder)
     if not log:
         raise AhpError(f"there is no log in {folder} yet, so there is nothing to send")
-    with _alone(folder):
+    with files.Lock(f"{folder}/ship.lock"):  # two at once would send all twice, and leave the cursor of the slower one
         cursors = _Cursors(folder, log, collector)
         kept = cursors.load()
         mark, pruned = _begin(folder, kept)
@@ -108,19 +107,6 @@ def _lines(folder: str, mark: Checkpoint) -> Iterator[segments.Line]:
     for part in segments.listed(folder):
         if part.serial >= mark.serial:
             yield from segments.forward_in(part, mark.end if part.serial == mark.serial else 0)
-
-
-@contextmanager
-def _alone(folder: str) -> Iterator[None]:
-    """Two at once would send all twice, and leave the cursor of the slower one."""
-    try:
-        lock = files.Lock(f"{folder}/ship.lock").__enter__()
-    except Timeout:
-        raise AhpError(f"another `ahp log ship` is sending the log in {folder}") from None
-    try:
-        yield
-    finally:
-        lock.__exit__(None, None, None)
 
 
 class _Cursors:

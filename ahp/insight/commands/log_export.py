@@ -24,6 +24,7 @@ def export(form: str, since: str | None, output: str | None) -> int:
     OpenTelemetry collector: ahp log ship.
     """
     from ahp.insight import export as exporting
+    from ahp.insight import reading
     from ahp.journal import segments
     from ahp.journal.place import journal_of
 
@@ -36,11 +37,7 @@ def export(form: str, since: str | None, output: str | None) -> int:
     if output is not None:
         check_replaceable(output, "without -o it is printed")
         check_spares_logs(output, folder)
-    with terminal.progress("reading the log, MB") as told:
-
-        def seen(done: int, total: int) -> None:
-            told(done >> 20, total >> 20)
-
+    with reading.shown() as seen:
         if output is None:
             for part in exporting.text(folder, form, at, seen):
                 sys.stdout.buffer.write(part)

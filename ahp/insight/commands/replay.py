@@ -11,13 +11,15 @@ from typing import Any
 import click
 
 from ahp.cli.options import FROM, POLICY, SINCE, TEXT_OR_JSON, seconds_of
+from ahp.insight import reading
 from ahp.insight.advice import counted
 from ahp.insight.backtest import replay
 from ahp.insight.changes import Backtest, Change
+from ahp.insight.past_policies import ReadOld
 from ahp.policy.rule import Policy
 from ahp.policy.tree import HOOKS
 from ahp.protocol.text import one_line
-from ahp.system import clock, jsontext, terminal
+from ahp.system import clock, jsontext
 from ahp.system.errors import AhpError
 
 _WIDTH = 80
@@ -49,15 +51,9 @@ def command(
     from ahp.hosts.policy_here import looked_at
 
     policy = looked_at(policy_name, around(os.getcwd()))
-    with terminal.progress("reading the log, MB") as seen:
-        done = replay(
-            "" if from_ else journal().folder,
-            policy,
-            _Old(policy).read,
-            since=seconds_of(since, clock.now()),
-            from_=from_,
-            seen=lambda done, total: seen(done >> 20, total >> 20),
-        )
+    folder, at = "" if from_ else journal().folder, seconds_of(since, clock.now())
+    with reading.shown() as seen:
+        done = replay(folder, policy, _reads(policy), since=at, from_=from_, seen=seen)
     if form == "json":
         click.echo(jsontext.encode(_json(done)))
     else:
@@ -65,23 +61,20 @@ def command(
     return 1 if fail_on_change and done.decided else 0
 
 
-class _Old:
-    """The policies of the past: a committed one is in git, a work tree's may be the one that is there now."""
+def _reads(policy: Policy) -> ReadOld:
+    """Gives the policies of the past: a committed one is in git, a work tree's may be the one that is there now."""
+    from ahp.hosts.policy_here import named
 
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
-
-    def read(self, record: Mapping[str, object]) -> Policy | None:
-        """The policy that a record of the log tells of, None where it is gone; whoever asks compares the rules."""
-        from ahp.hosts.policy_here import named
-
+    def read(record: Mapping[str, object]) -> Policy | None:
         commit = record.get("commit")
         if not isinstance(commit, str) or not commit.isalnum():
-            return self.policy
+            return policy  # whoever asks compares the rules
         try:
             return named(commit)
         except AhpError:
             return None
+
+    return read
 
 
 def _json(done: Backtest) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import click
 
 from ahp.cli.options import FROM, SINCE, check_spares_logs, seconds_of
 from ahp.protocol.text import one_line
-from ahp.system import clock, environ, files, terminal
+from ahp.system import clock, environ, files
 from ahp.system.errors import AhpError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _language(env: dict[str, str]) -> str:
 
 def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str | None, language: str) -> None:
     from ahp.cli.log import journal
-    from ahp.insight import overview
+    from ahp.insight import overview, reading
     from ahp.insight.page.content import content
     from ahp.insight.page.texts import Texts
     from ahp.insight.page.writing import write
@@ -77,15 +77,9 @@ def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str 
     where = os.path.abspath(path)
     if path != "-":
         check_spares_logs(path, journal().folder, from_)
-    with terminal.progress("reading the log, MB") as seen:
-        told = overview.collect(
-            journal().folder,
-            rule=rule,
-            since=seconds_of(since, now),
-            now=now,
-            from_=from_,
-            seen=lambda done, total: seen(done >> 20, total >> 20),
-        )
+    at = seconds_of(since, now)
+    with reading.shown() as seen:
+        told = overview.collect(journal().folder, rule=rule, since=at, now=now, from_=from_, seen=seen)
     name, waivers, policy = _project(say)
     made = write(content(name, told, waivers, say, now=now, rule=rule, policy=policy), say)
     if path == "-":

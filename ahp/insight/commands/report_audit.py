@@ -8,19 +8,33 @@ import os
 import textwrap
 import time
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 
 import click
 
+from ahp.insight import reading
 from ahp.insight.advice import counted
-from ahp.insight.audit import BYPASS, OVERRIDE, SKIPPED, UNDECIDED, WAIVER, Audit, Exemption, Judgement, audit
+from ahp.insight.audit import (
+    BYPASS,
+    OVERRIDE,
+    SKIPPED,
+    UNDECIDED,
+    WAIVER,
+    Audit,
+    Exemption,
+    HasPolicy,
+    Judgement,
+    Waived,
+    audit,
+)
 from ahp.insight.commit_records import PolicyName
 from ahp.policy import layers, tree, waivers
 from ahp.policy.compile import programs
 from ahp.policy.sources import TreeSource
 from ahp.policy.targets import default_of
 from ahp.protocol.text import one_line
-from ahp.system import environ, git, jsontext, terminal
+from ahp.system import environ, git, jsontext
 from ahp.system.commits import Past
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
@@ -44,16 +58,17 @@ def show(revisions: str | None, form: str) -> None:
     """Prints the audit of `revisions` (None: the last `LAST` commits of HEAD) in a form. Raises AhpError."""
     repo = git.discover(os.getcwd(), environ.current())
     signatures = _Signatures(repo)
-    with terminal.progress("reading the log, MB") as seen:
+    limit = None if revisions else LAST
+    with reading.shown() as seen:
         found = audit(
             repo,
             repo.ahp_dir,
             revisions,
-            waived=_Waivers(repo).find,
+            waived=_waivers(repo),
             signed=signatures.approver,
-            has_policy=_Policies(repo).has,
-            limit=None if revisions else LAST,
-            seen=lambda done, total: seen(done >> 20, total >> 20),
+            has_policy=_policies(repo),
+            limit=limit,
+            seen=seen,
         )
     if form == "json":
         click.echo(jsontext.encode({"range": revisions, "begin": found.begin or None, "commits": _json(found)}))
@@ -65,49 +80,40 @@ def show(revisions: str | None, form: str) -> None:
             click.echo(f"ahp: {note}", err=True)
 
 
-class _Waivers:
-    """Waivers by name, in the policies of commits."""
+def _waivers(repo: Repository) -> Waived:
+    """Finds a waiver by its name, in the policies of commits."""
 
-    def __init__(self, repo: Repository) -> None:
-        self._repo = repo
-        self._known: dict[str, dict[str, waivers.Waiver]] = {}
-
-    def find(self, name: str, commits: Iterable[str]) -> tuple[str, str]:
-        for commit in commits:
-            found = self._of(commit).get(name)
-            if found is not None:
-                return found.approver, found.reason
-        return "", ""
-
-    def _of(self, commit: str) -> dict[str, waivers.Waiver]:
-        if commit not in self._known:
-            try:
-                data = tree.of_commit(self._repo, commit).read(waivers.PATH)
-                listed = waivers.parse(data).waivers if data else []
-            except AhpError:  # gone, or it never parsed: then nobody knows here who approved
-                listed = []
-            self._known[commit] = {one.name: one for one in listed}
-        return self._known[commit]
-
-
-class _Policies:
-    """The digests of the policies that commits have."""
-
-    def __init__(self, repo: Repository) -> None:
-        self._repo = repo
-        self._digests: dict[bytes, str] = {}
-
-    def has(self, digest: str, commit: str) -> bool:
-        """Whether the policy of a commit has the digest; False where it is gone, or does not load any more."""
+    @cache
+    def of(commit: str) -> dict[str, waivers.Waiver]:
         try:
-            policy = tree.of_commit(self._repo, commit)
-            if policy.key not in self._digests:
-                self._digests[policy.key] = ""
+            data = tree.of_commit(repo, commit).read(waivers.PATH)
+            return {one.name: one for one in (waivers.parse(data).waivers if data else [])}
+        except AhpError:  # gone, or it never parsed: then nobody knows here who approved
+            return {}
+
+    def find(name: str, commits: Iterable[str]) -> tuple[str, str]:
+        found = next((told[name] for told in map(of, commits) if name in told), None)
+        return (found.approver, found.reason) if found is not None else ("", "")
+
+    return find
+
+
+def _policies(repo: Repository) -> HasPolicy:
+    """Tells whether the policy of a commit has a digest; it has not where it is gone, or does not load any more."""
+    digests: dict[bytes, str] = {}
+
+    def has(digest: str, commit: str) -> bool:
+        try:
+            policy = tree.of_commit(repo, commit)
+            if policy.key not in digests:
+                digests[policy.key] = ""
                 program = next(iter(programs(layers.load(TreeSource(policy, policy.name))).values()))
-                self._digests[policy.key] = program.policy
+                digests[policy.key] = program.policy
         except AhpError:
             return False
-        return self._digests[policy.key] == digest
+        return digests[policy.key] == digest
+
+    return has
 
 
 class _Signatures:

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ahp.cli.options import FROM, SINCE, TEXT_OR_JSON, check_spares_logs, seconds_of
+from ahp.insight import reading
 from ahp.insight.advice import SAMPLE, Advice, bar, counted, duration, many, never_mended, percent
 from ahp.insight.groups import BY
 from ahp.insight.stats import Figures, Spread, Stats, collect
@@ -63,16 +64,9 @@ def command(
     if target and target != "-":
         check_spares_logs(target, journal().folder, from_)
     now = clock.now()
-    with terminal.progress("reading the log, MB") as seen:
-        stats = collect(
-            journal().folder,
-            by,
-            rule=rule,
-            since=seconds_of(since, now),
-            now=now,
-            from_=from_,
-            seen=lambda done, total: seen(done >> 20, total >> 20),
-        )
+    at = seconds_of(since, now)
+    with reading.shown() as seen:
+        stats = collect(journal().folder, by, rule=rule, since=at, now=now, from_=from_, seen=seen)
     if advise:
         found = _advice(stats)
         _propose(found, target) if target else _print_advice(found, form)
@@ -284,9 +278,8 @@ def of_rules() -> dict[str, list[str]]:
     """What the log of the last 90 days advises on each rule, for `ahp policy show`."""
     from ahp.cli.log import journal
 
-    with terminal.progress("reading the log, MB") as seen:
-        told = lambda done, total: seen(done >> 20, total >> 20)  # noqa: E731
-        stats = collect(journal().folder, since=clock.now() - _ADVISED, seen=told)
+    with reading.shown() as seen:
+        stats = collect(journal().folder, since=clock.now() - _ADVISED, seen=seen)
     found: dict[str, list[str]] = {}
     for one in _advice(stats):
         found.setdefault(one.rule, []).append(f"{one.kind}: {one.figures}; {one.do}")

@@ -26,9 +26,9 @@ def found(repo: Repo) -> git.Repository:
 def test_a_waiver_is_looked_for_in_the_policies_that_are_here(repo: Repo) -> None:
     first = repo.commit("first", **{".ahp/waivers.yaml": WAIVER})
     broken = repo.commit("second", **{".ahp/waivers.yaml": "- {rule: x}\n"})
-    waivers = report_audit._Waivers(found(repo))
-    assert waivers.find("size * 2026-02-09", [broken, "f" * 40, first]) == ("mei", "a move")
-    assert waivers.find("size * 2026-02-10", [first]) == waivers.find("size * 2026-02-09", []) == ("", "")
+    find = report_audit._waivers(found(repo))
+    assert find("size * 2026-02-09", [broken, "f" * 40, first]) == ("mei", "a move")
+    assert find("size * 2026-02-10", [first]) == find("size * 2026-02-09", []) == ("", "")
 
 
 @pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="OpenSSH's ssh-keygen is not installed")
