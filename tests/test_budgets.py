@@ -27,7 +27,7 @@ LINES = {
     "runner": 12_940,
     "hosts": 8_610,
     "policy": 7_420,
-    "insight": 7_070,
+    "insight": 7_380,
     "agents": 6_840,
     "system": 6_780,
     "conditions": 4_830,

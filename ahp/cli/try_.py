@@ -8,28 +8,27 @@ import click
 
 from ahp.cli.options import POLICY, TEXT_OR_JSON, rules
 from ahp.hosts import history
-from ahp.hosts.history import Said, Tally
 from ahp.policy.rule import Policy
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import OF_COMMITS
+from ahp.system import wings
 from ahp.system.commits import commits
 from ahp.system.errors import AhpError
 from ahp.system.terminal import progress, prose, table
 
-_LAST = 100
-_LISTED = 20
+_LAST, _LISTED = 100, 20  # commits that are asked, signals that are listed
 
 
 @click.command()
 @click.argument("rule", required=False, shell_complete=rules)
 @POLICY
 @click.option("--range", "range_", metavar="A..B", help="These commits; by default the last 100.")
+@click.option("--outcomes", is_flag=True, help="Also what became of the commits that each rule would have named.")
 @TEXT_OR_JSON
-def command(rule: str | None, policy_name: str | None, range_: str | None, form: str) -> None:
+def command(rule: str | None, policy_name: str | None, range_: str | None, outcomes: bool, form: str) -> None:
     """Ask RULE, or the whole policy, about past commits, as if it were enforced. Logs nothing.
 
-    Judged are the change and the message of each commit, at pre-commit and commit-msg; a merge also at
-    pre-merge-commit.
+    Judged are change and message of each commit, at pre-commit and commit-msg; merges also at pre-merge-commit.
     """
     from ahp.hosts.asking import around, repository_here
     from ahp.hosts.policy_here import looked_at
@@ -46,12 +45,15 @@ def command(rule: str | None, policy_name: str | None, range_: str | None, form:
     with progress("looking at past commits") as seen:
         tally = history.judge(repo, history.enforced(policy), past, seen)
     tally.said = [one for one in tally.said if one.rule in keys]
+    place = wings.added("advice").get("outcomes") if outcomes else None
+    words, grades = wings.load(place)(repo, past, tally) if place else ("", None)
     if form == "json":
-        click.echo(_json(tally, list(keys)))
+        click.echo(_json(tally, list(keys), {"outcomes": grades} if outcomes else {}))
         return
     show(tally, keys, {})
     if rule is not None:
         _list(tally.of(rule))
+    click.echo("\n" + words if words else "", nl=bool(words))
 
 
 def _refuse_unknown(rule: str, keys: dict[str, bool], policy: Policy) -> None:
@@ -76,17 +78,17 @@ def _list(said: list[history.Said]) -> None:
         click.echo(f"and {len(told) - _LISTED} more")
 
 
-def _json(tally: history.Tally, keys: list[str]) -> str:
+def _json(tally: history.Tally, keys: list[str], more: Mapping[str, object]) -> str:
     said = [{**one._asdict(), "commit": one.commit.id, "subject": one.commit.subject} for one in tally.said]
     unjudged = [{"commit": commit.id, "reason": reason} for commit, reason in tally.unjudged]
-    return json.dumps({"judged": tally.judged, "rules": keys, "said": said, "unjudged": unjudged}, ensure_ascii=True)
+    return json.dumps({"judged": tally.judged, "rules": keys, "said": said, "unjudged": unjudged, **more})
 
 
 _WORDS = {"block": "blocked", "control": "changed", "prompt": "warned", "undecidable": "not decidable"}
 _WIDTH = 100
 
 
-def show(tally: Tally, keys: Mapping[str, bool], watched: Mapping[str, str], limit: int | None = None) -> None:
+def show(tally: history.Tally, keys: Mapping[str, bool], watched: Mapping[str, str], limit: int | None = None) -> None:
     """Prints the counts over all commits, then a line a rule that matched, then how many did not match or cannot.
 
     `keys` are the rules, and whether past commits can be judged by them; `watched` those that start at another level,
@@ -113,7 +115,7 @@ def _counted(keys: list[str], what: str) -> str:
     return f"{name} {what}" if keys else ""
 
 
-def _line(said: list[Said], watched: str) -> str:
+def _line(said: list[history.Said], watched: str) -> str:
     counts = ", ".join(
         f"{len(ids)} {word}"
         for level, word in _WORDS.items()

@@ -108,7 +108,7 @@ def audit(
     """
     past = commits(repo, revisions, limit)
     parts = commit_records.parts(repo, [one.id for one in past])
-    known = CommitRecords(past, list(views(repo, past, with_text=False)), parts)
+    known = CommitRecords(*commit_records.changes_of(past, list(views(repo, past, with_text=False))), parts)
     for record in reading.records(folder, None, seen):
         known.take(record)
     brought = pushed(repo, [one.id for one in past], known.pushes, known.before or [])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ahp.journal.answers import RISK, kind_of
@@ -50,7 +50,8 @@ class Attempt:
 
 
 class CommitRecords:
-    """What a log has of the commits `past`; `shown` are their views. It is fed the log's records, in their order.
+    """What a log has of commits, by the digests of their `changes`; those of `empty` change nothing. It is fed the
+    log's records, in their order.
 
     `parts` are those of amended commits (`parts`), `attempts` are by change and by git command, `given` the
     overrides by what binds them (rule, rule digest, content) and `risks` by the signal that was answered, each with who
@@ -58,19 +59,12 @@ class CommitRecords:
     """
 
     def __init__(
-        self, past: Sequence[Past], shown: Sequence[PastView], parts: Mapping[str, Sequence[Part]] | None = None
+        self,
+        changes: Mapping[str, Collection[str]],
+        empty: Collection[str] = (),
+        parts: Mapping[str, Sequence[Part]] | None = None,
     ) -> None:
-        self.parts = parts or {}
-        self.ids = {one.id for one in past}
-        self.changes: dict[str, set[str]] = {}
-        self.empty: set[str] = set()
-        for one, view in zip(past, shown, strict=True):
-            for part in (view, view.own):
-                digest = digest_of(part)
-                if digest:
-                    self.changes.setdefault(one.id, set()).add(digest)
-                    if not part.change().entries:
-                        self.empty.add(digest)
+        self.parts, self.changes, self.empty, self.ids = parts or {}, changes, empty, set(changes)
         self._wanted = {digest for digests in self.changes.values() for digest in digests}
         self._wanted |= {part.digest for some in self.parts.values() for part in some}
         self.attempts: dict[str, dict[str, Attempt]] = {}
@@ -142,6 +136,19 @@ class CommitRecords:
     def policy(self, digest: object) -> PolicyName:
         """What the log tells of a policy."""
         return self.policies.get(str(digest or ""), PolicyName(str(digest or ""), "", ""))
+
+
+def changes_of(past: Sequence[Past], shown: Sequence[PastView]) -> tuple[dict[str, set[str]], set[str]]:
+    """The digests of what commits change, by their views, and those of them that change nothing."""
+    changes: dict[str, set[str]] = {one.id: set() for one in past}
+    empty: set[str] = set()
+    for one, view in zip(past, shown, strict=True):
+        for part in (view, view.own):
+            if digest := digest_of(part):
+                changes[one.id].add(digest)
+                if not part.change().entries:
+                    empty.add(digest)
+    return changes, empty
 
 
 def digest_of(view: View) -> str:

@@ -14,4 +14,7 @@ HELP = {
     "report": ("Look back", "a page of charts of what the log tells, or an audit of commits"),
     "watch": ("Look back", "signals as they come, and what is about to block; answers are given from it"),
 }
-ADVICE = {"log": "ahp.insight.commands.stats:of_rules"}
+ADVICE = {
+    "log": "ahp.insight.commands.stats:of_rules",
+    "outcomes": "ahp.insight.commands.outcomes:of_tried",
+}

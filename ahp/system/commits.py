@@ -127,7 +127,7 @@ class _Together:
         text = compared(repo, asked, PATCH) if with_text else []
         self.length = sum(len(data) for _, data in (*raw, *text))
         self._raw = {name: data for _, told in raw for name, data in split_raw(told)}
-        self._text = {name: data for _, told in text for name, data in _split_text(told).items()}
+        self._text = {name: data for _, told in text for name, data in split_text(told).items()}
         self._sizes: dict[str, int] | None = None
         self._lines: dict[str, int] | None = None
         self._is_verified = False
@@ -337,6 +337,7 @@ def split_raw(data: bytes) -> list[tuple[str, bytes]]:
     return [(name, b"".join(field + b"\0" for field in parts)) for name, parts in found]
 
 
-def _split_text(data: bytes) -> dict[str, bytes]:
+def split_text(data: bytes) -> dict[str, bytes]:
+    """The patch of each commit, by its id."""
     parts = _NAME.split(data)
     return {name.decode(): text for name, text in zip(parts[1::2], parts[2::2], strict=True)}

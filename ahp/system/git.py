@@ -42,6 +42,7 @@ _BY_ITSELF = {
     **dict.fromkeys(("diff", "diff-files", "diff-index", "diff-tree"), COMPARES),
     **dict.fromkeys(("log", "show"), (*COMPARES, "--encoding=UTF-8", "--no-color")),
     "status": COMPARES[-1:],
+    "blame": ("--no-textconv",),
 }
 _DRIVERS = r"^(filter|hook|merge|trailer)\..*\.(clean|cmd|command|driver|process|required|smudge)$"
 _SECTIONS = (b"[filter", b"[hook", b"[include", b"[merge", b"[trailer")

@@ -7,7 +7,6 @@ import select
 import sys
 import termios
 import tty
-from types import TracebackType
 from typing import Any
 
 UP, DOWN, ENTER, ESCAPE = "up", "down", "enter", "escape"
@@ -28,9 +27,7 @@ class Keyboard:
         tty.setcbreak(self._fd)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
 
     def key(self, patience: float) -> str:

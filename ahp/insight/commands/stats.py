@@ -11,13 +11,13 @@ from typing import Any
 
 import click
 
-from ahp.cli.options import FROM, SINCE, TEXT_OR_JSON, check_spares_logs, seconds_of
+from ahp.cli.options import FROM, SINCE, TEXT_OR_JSON, seconds_of
 from ahp.insight import reading
 from ahp.insight.advice import SAMPLE, Advice, bar, counted, duration, many, never_mended, percent
 from ahp.insight.groups import BY
 from ahp.insight.stats import Figures, Spread, Stats, collect
 from ahp.protocol.text import one_line
-from ahp.system import clock, files, jsontext, terminal
+from ahp.system import clock, jsontext, terminal
 
 _ADVISED = 90 * 86400.0  # s of the log that `ahp policy show` asks
 _WIDTH = 80
@@ -37,18 +37,25 @@ _LEGEND = (
 @click.option("--rule", metavar="RULE", help="A rule's key, an oracle's name, or a pattern with *: all of its figures.")
 @click.option("--by", type=click.Choice(BY), default="rule", show_default=True, help="What a line is about.")
 @click.option("--advise", is_flag=True, help="What the figures advise to change, and what that rests on.")
+@click.option("--write", is_flag=True, help="With --advise: print a patch of .ahp/hooks.yaml; nothing is changed.")
 @click.option(
-    "--write",
-    "target",
+    "--outcomes",
     is_flag=False,
-    flag_value="-",
-    metavar="[FILE]",
-    help="With --advise: the edit of .ahp/hooks.yaml as a patch, printed or written to FILE; nothing is changed.",
+    flag_value="",
+    metavar="[A..B]",
+    help="Rules by what became of the commits that they spoke of, since the log began or of a range.",
 )
 @FROM
 @TEXT_OR_JSON
 def command(
-    since: str | None, rule: str | None, by: str, advise: bool, target: str | None, from_: tuple[str, ...], form: str
+    since: str | None,
+    rule: str | None,
+    by: str,
+    advise: bool,
+    write: bool,
+    outcomes: str | None,
+    from_: tuple[str, ...],
+    form: str,
 ) -> None:
     """What each rule was asked, what it said, how it was answered, and how soon it was mended.
 
@@ -57,19 +64,27 @@ def command(
     """
     from ahp.cli.log import journal
 
-    if target and not advise:
+    if write and not advise:
         raise click.UsageError("--write goes with --advise: ahp stats --advise --write")
     if advise and by != "rule":
         raise click.UsageError("--advise is about rules; leave out --by")
-    if target and target != "-":
-        check_spares_logs(target, journal().folder, from_)
+    if outcomes is not None:
+        if since or by != "rule" or advise or from_:
+            raise click.UsageError(
+                "--outcomes joins this clone's log with its commits; it goes with --rule and --format"
+            )
+        from ahp.hosts.asking import repository_here
+        from ahp.insight.commands.outcomes import show
+
+        show(repository_here(), outcomes or None, rule, form)
+        return
     now = clock.now()
     at = seconds_of(since, now)
     with reading.shown() as seen:
         stats = collect(journal().folder, by, rule=rule, since=at, now=now, from_=from_, seen=seen)
     if advise:
         found = _advice(stats)
-        _propose(found, target) if target else _print_advice(found, form)
+        _propose(found) if write else _print_advice(found, form)
         return
     if form == "json":
         click.echo(jsontext.encode(as_json(stats)))
@@ -250,28 +265,19 @@ def _print_advice(found: list[Advice], form: str) -> None:
         click.echo(f"nothing to advise: below {SAMPLE} closed episodes a rule is not judged")
 
 
-def _propose(found: list[Advice], target: str) -> None:
+def _propose(found: list[Advice]) -> None:
     from ahp.hosts.asking import around
     from ahp.insight.proposal import propose
     from ahp.policy.sources import FileSource
 
     source = FileSource(around(os.getcwd()).root)
     source.paths = {"project": source.paths["project"]}
-    if os.path.realpath(target) == os.path.realpath(source.paths["project"]):
-        raise click.UsageError("FILE is where the patch goes, not the policy; `ahp stats --advise --write` prints it")
     proposal = propose(source, found)
-    diff = proposal.diff()
-    if target == "-":
-        sys.stdout.write(diff)
-    else:  # also where it is empty, which git does not apply: an older patch would look like what was found now
-        files.overwrite(os.path.abspath(target), diff.encode("utf-8", "surrogateescape"))
-        if diff:
-            click.echo(f"wrote {one_line(target, 1000)}; nothing else is changed: git apply does that")
+    sys.stdout.write(proposal.diff())
     for one, why in proposal.left:
         click.echo(f"ahp: {one_line(one.rule)}: {one.kind}, but no edit is proposed: {one_line(why)}", err=True)
-    if not diff:
-        emptied = "" if target == "-" else f"; {one_line(target, 1000)} is empty now"
-        click.echo(f"ahp: there is no edit to propose{emptied}", err=True)
+    if not proposal.diff():
+        click.echo("ahp: there is no edit to propose", err=True)
 
 
 def of_rules() -> dict[str, list[str]]:

@@ -15,7 +15,6 @@ from ahp.journal import respond
 from ahp.journal.append import Journal
 from ahp.protocol.event import Actor
 from ahp.system import clock
-from tests.conftest import Repo
 from tests.insight import example
 from tests.journal.story import Story
 
@@ -154,28 +153,6 @@ def test_advice_as_a_patch_changes_nothing(project: Path, capsys: pytest.Capture
     assert "-    prompt: not commit.subject.startswith('feat')   # or fix" in patch
     assert "+    block: not commit.subject.startswith('feat')   # or fix" in patch
     assert (project / "hooks.yaml").read_text() == example.POLICY
-    assert told(capsys, "--advise", "--write", "advice.diff").startswith("wrote advice.diff; ")
-    assert (project.parent / "advice.diff").read_text() == patch
-
-
-def test_a_patch_takes_no_place_of_policy_or_log(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    policy, log = project / "hooks.yaml", project / "signals.jsonl"
-    policy.write_text(example.POLICY)
-    alias = project.parent / "alias.yaml"
-    alias.symlink_to(policy)
-    for path, said in ((alias, "is where the patch goes, not the policy"), (log, "among the files of the log itself")):
-        before = path.read_bytes()
-        assert run(["stats", "--advise", "--write", str(path)]) == 2
-        assert said in capsys.readouterr().err and path.read_bytes() == before
-
-
-def test_no_older_patch_is_left_where_nothing_is_proposed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (project / "hooks.yaml").write_text(example.POLICY)
-    told(capsys, "--advise", "--write", "advice.diff")
-    (project / "hooks.yaml").write_text("version: 1\nrules: {}\n")
-    assert run(["stats", "--advise", "--write", "advice.diff"]) == 0
-    assert "there is no edit to propose; advice.diff is empty now" in capsys.readouterr().err
-    assert Repo(project.parent).run("git", "apply", "advice.diff").returncode != 0
 
 
 def test_what_no_edit_can_do_is_told_beside_the_patch(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
