@@ -23,9 +23,9 @@ QUIET = 200
 QUIET_FOR = 28 * 86400.0
 _Z = 1.645  # the interval has nine of ten: one in twenty is beyond either end
 # Shares that all of the interval has to be above, or (the last two) below.
-_EXCUSED, _UNMENDED, _UNDECIDED = 0.3, 0.5, 0.5
+_EXCUSED, _UNFIXED, _UNDECIDED = 0.3, 0.5, 0.5
 _SLOW, _AGAIN = 0.4, 0.3
-_MENDED, _AT_ONCE = 0.7, 0.5
+_FIXED, _AT_ONCE = 0.7, 0.5
 _QUESTIONED, _CAME_BACK = 0.25, 0.3
 
 NOISY, BLIND_SPOT, DORMANT, EFFECTIVE, FLAPPING = "noisy", "blind spot", "dormant", "effective", "flapping"
@@ -85,15 +85,15 @@ def advise(stats: Stats, policy: Policy | None) -> list[Advice]:
             # Packs have tests of their own, and a rule that refuses is silent where it works.
             if own.get(name) and set(levels[name]) == {"prompt"}:
                 found += _dormant(figures, seconds)
-            found += _of(figures, levels[name], may_mend=not any(about[name]), may_weaken=name in own)
+            found += _of(figures, levels[name], may_fix=not any(about[name]), may_weaken=name in own)
     return found
 
 
-def never_mended(stats: Stats) -> set[str]:
+def never_fixed(stats: Stats) -> set[str]:
     """The rules in force that are asked of tool calls, sessions and what people type, and nowhere else; of figures by
     hook, those hooks.
 
-    Nothing there is mended (design §8.5): a call that was refused is not made again, and its episode is forgotten.
+    Nothing there is fixed (design §8.5): a call that was refused is not made again, and its episode is forgotten.
     """
     if stats.by == "hook":
         return {one.name for one in stats.groups if _is_call(one.name)}
@@ -121,7 +121,7 @@ def _dormant(one: Figures, seconds: float) -> list[Advice]:
     return [Advice(one.name, DORMANT, figures, asks, "disable")]
 
 
-def _of(one: Figures, levels: list[str], *, may_mend: bool, may_weaken: bool) -> list[Advice]:
+def _of(one: Figures, levels: list[str], *, may_fix: bool, may_weaken: bool) -> list[Advice]:
     closed = one.episodes - one.states.get("open", 0)
     if closed < SAMPLE:
         return []
@@ -133,31 +133,35 @@ def _of(one: Figures, levels: list[str], *, may_mend: bool, may_weaken: bool) ->
     found: list[Advice] = []
     all_told = one.episodes + one.excuses.get("waived", 0)
     excused = Share.of(one.excused, all_told)
-    unmended = Share.of(sum(one.states.get(state, 0) for state in _NOT_MENDED), closed)
-    if excused.low >= _EXCUSED or (unmended.low >= _UNMENDED and may_mend):
+    unfixed = Share.of(sum(one.states.get(state, 0) for state in _NOT_FIXED), closed)
+    if excused.low >= _EXCUSED or (unfixed.low >= _UNFIXED and may_fix):
         figures = f"{excused} of {counted(all_told, 'episode')} excused"
-        figures += f", {unmended} of {closed} not mended" if may_mend else ""
+        figures += f", {unfixed} of {closed} not fixed" if may_fix else ""
         change = ("lower" if {"block", "control"} & set(levels) else "shadow") if may_weaken else ""
         do = f"narrow its condition, or {_WORDS[change]}" if change else "narrow its condition"
         found.append(Advice(one.name, NOISY, figures, do, change))
-    fixed = one.states.get("mended", 0)
-    mended, slow, again = Share.of(fixed, closed), Share.of(one.slow, fixed), Share.of(one.reopened, fixed)
-    if fixed >= SAMPLE and slow.low >= _SLOW:
-        figures = f"{slow} of {counted(fixed, 'mended episode')} took {SLOW_TRIES} tries or more"
+    many_fixed = one.states.get("fixed", 0)
+    fixed, slow, again = (
+        Share.of(many_fixed, closed),
+        Share.of(one.slow, many_fixed),
+        Share.of(one.reopened, many_fixed),
+    )
+    if many_fixed >= SAMPLE and slow.low >= _SLOW:
+        figures = f"{slow} of {counted(many_fixed, 'fixed episode')} took {SLOW_TRIES} tries or more"
         do = "explain it in the agents' instructions, and give it a `fix`"
         found.append(Advice(one.name, BLIND_SPOT, figures, do))
-    if fixed >= SAMPLE and again.low >= _AGAIN:
-        figures = f"{again} of {counted(fixed, 'mended episode')} came back within a day"
-        found.append(Advice(one.name, FLAPPING, figures, "look at what is mended: it may ask for less than it means"))
-    at_once = Share.of(one.at_once, fixed)
-    works = mended.low >= _MENDED and at_once.low >= _AT_ONCE and excused.high <= _QUESTIONED
+    if many_fixed >= SAMPLE and again.low >= _AGAIN:
+        figures = f"{again} of {counted(many_fixed, 'fixed episode')} came back within a day"
+        found.append(Advice(one.name, FLAPPING, figures, "look at what is fixed: it may ask for less than it means"))
+    at_once = Share.of(one.at_once, many_fixed)
+    works = fixed.low >= _FIXED and at_once.low >= _AT_ONCE and excused.high <= _QUESTIONED
     if works and again.high <= _CAME_BACK and {"prompt", "control"} & set(levels):
-        figures = f"{mended} of {counted(closed, 'episode')} mended, {at_once} of these at once, {excused} excused"
+        figures = f"{fixed} of {counted(closed, 'episode')} fixed, {at_once} of these at once, {excused} excused"
         found.append(Advice(one.name, EFFECTIVE, figures, _WORDS["raise"], "raise"))
     return found
 
 
-_NOT_MENDED = ("forgotten", "overridden", "bypassed", "reset")
+_NOT_FIXED = ("forgotten", "overridden", "bypassed", "reset")
 _WORDS = {"lower": "let it warn only", "shadow": "watch it in shadow", "raise": "consider to let it block"}
 
 

@@ -240,19 +240,19 @@ class Chronicle(Fold):
     def _close(self, episode: Episode, action: str, at: float | None = None) -> None:
         state = columns.FORGOTTEN if action == "abort" else columns.WITHDRAWN
         if action != "abort" and self._record.get("kind") == "episode-end":
-            state = columns.MENDED if _is_about_it(self._record) else columns.RESET
+            state = columns.FIXED if _is_about_it(self._record) else columns.RESET
         self.store.close(episode, state, self.at if at is None else at)
         super()._close(episode, action, at)
 
     def kept(self) -> dict[str, object]:
         """All but the notes and what the store keeps, as plain data."""
         about = {"at": self.at, "event": self._event, "of_event": self._of_event}
-        return {**about, "mended": self.store.mended, "policies": self.policies}
+        return {**about, "fixed": self.store.fixed, "policies": self.policies}
 
     def restore(self, told: Mapping[str, Any]) -> None:
         """Takes up what `kept` gave. Raises ValueError, TypeError, KeyError for anything else."""
         self.at, self._event, self._of_event = float(told["at"]), tuple(told["event"]), list(told["of_event"])
-        self.store.mended = {key: (at, number) for key, (at, number) in told["mended"].items()}
+        self.store.fixed = {key: (at, number) for key, (at, number) in told["fixed"].items()}
         self.policies = {digest: [Asked(*one) for one in asked] for digest, asked in told["policies"].items()}
 
 

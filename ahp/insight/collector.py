@@ -70,15 +70,13 @@ class Collector:
             why = one_line(self._session.failure or "the SDK says no more", _TOLD)
             raise AhpError(
                 f"{self.shown} did not take the records: {why}\n{self._hint()}"
-                "nothing is lost: `ahp log ship` goes on from there once that is mended"
+                "nothing is lost: `ahp log ship` goes on from there once that is fixed"
             )
         return self._session.rejected
 
     def _hint(self) -> str:
         is_other = urlsplit(self.address).port == _GRPC
-        return (
-            f"port {_GRPC} is that of OTLP over gRPC, which is not spoken; over HTTP it is 4318\n" if is_other else ""
-        )
+        return f"port {_GRPC} is for OTLP over gRPC, which is not supported; use 4318 (HTTP)\n" if is_other else ""
 
     def _exported(self, batch: list[ReadableLogRecord]) -> LogRecordExportResult:
         """What the SDK says; it waits without an end for an answer that comes drop by drop."""

@@ -11,16 +11,16 @@ ATTEMPT, SHADOW, WAIVED, UNDECIDED, CLIMBED, OVERRIDDEN, BEGINS, DENIED = (1 << 
 # What happened in an episode, whatever it ended with.
 DISMISSED, RISKED, PASSED, BYPASSED, COMMENTED, REOPENED = (1 << n for n in range(6))
 
-OPEN, MENDED, RESET, WITHDRAWN, FORGOTTEN = range(5)
+OPEN, FIXED, RESET, WITHDRAWN, FORGOTTEN = range(5)
 """How an episode stands. `RESET`: a change shares too little with it to say whether it was fixed."""
-_STATES = {OPEN: "open", MENDED: "mended", RESET: "reset", WITHDRAWN: "withdrawn", FORGOTTEN: "forgotten"}
+_STATES = {OPEN: "open", FIXED: "fixed", RESET: "reset", WITHDRAWN: "withdrawn", FORGOTTEN: "forgotten"}
 
 
 def state_of(state: int, flags: int) -> str:
     """How an episode stands, in a word. An override or a bypass is no fix."""
-    if state != MENDED:
+    if state != FIXED:
         return _STATES[state]
-    return "overridden" if flags & PASSED else "bypassed" if flags & BYPASSED else _STATES[MENDED]
+    return "overridden" if flags & PASSED else "bypassed" if flags & BYPASSED else _STATES[FIXED]
 
 
 class Comment(NamedTuple):

@@ -18,7 +18,7 @@ from ahp.journal.logged_signal import LoggedSignal
 from ahp.journal.tables import episode_of, plain_of, signal_of, values_of
 
 REOPENED_WITHIN = 86400.0
-"""Seconds after it was mended within which a rule that signals to the same subject again flaps."""
+"""Seconds after it was fixed within which a rule that signals to the same subject again flaps."""
 _CHANGES = 64
 _NEVER = sys.float_info.max
 
@@ -50,7 +50,7 @@ class ObservedStore(MemoryStore):
         self.notes = notes or Notes()
         self.row, self.message = -1, ""
         self._open: dict[str, _Open] = {}
-        self.mended: dict[str, tuple[float, int]] = {}
+        self.fixed: dict[str, tuple[float, int]] = {}
         """By key: when, and which episode."""
         self._kept: dict[str, list[str]] = {}
         self._asleep: dict[tuple[str, str], tuple[float, bytes]] = {}
@@ -116,7 +116,7 @@ class ObservedStore(MemoryStore):
         self.notes.episodes.ends[known.number] = episode.ends
 
     def _begun(self, episode: Episode) -> int:
-        before, number = self.mended.pop(episode.key, (0.0, -1))
+        before, number = self.fixed.pop(episode.key, (0.0, -1))
         if episode.opened - before <= REOPENED_WITHIN:
             self.notes.flag(number, columns.REOPENED)
         episodes = self.notes.episodes
@@ -165,8 +165,8 @@ class ObservedStore(MemoryStore):
             return
         episodes, number = self.notes.episodes, known.number
         episodes.state[number], episodes.took[number] = state, round(max(0.0, at - episode.opened), 3)
-        if state == columns.MENDED:
-            self.mended[episode.key] = (at, number)
+        if state == columns.FIXED:
+            self.fixed[episode.key] = (at, number)
 
     def drop_episode(self, episode: Episode) -> None:
         super().drop_episode(episode)
@@ -174,8 +174,8 @@ class ObservedStore(MemoryStore):
             self.signals.pop(id, None)
 
     def forget_ends(self, before: float) -> None:
-        """Lets go of what was mended too long before to be opened again by the same trouble."""
-        self.mended = {key: told for key, told in self.mended.items() if told[0] >= before}
+        """Lets go of what was fixed too long before to be opened again by the same trouble."""
+        self.fixed = {key: told for key, told in self.fixed.items() if told[0] >= before}
 
     def kept(self) -> Iterator[tuple[str, str, float, bytes]]:
         """What may still change, by subject and kind of actor: until when none of it is forgotten, and the rest."""

@@ -1,4 +1,4 @@
-"""Figures of a log by rule, or by who, where and when (seed 002 §5.3): what was asked, said, answered and mended.
+"""Figures of a log by rule, or by who, where and when (seed 002 §5.3): what was asked, said, answered and fixed.
 
 Counted are episodes and attempts, not repeats. A quantile is the smallest value that at least so many do not exceed.
 """
@@ -67,8 +67,8 @@ class Figures:
     want of a fact, these `passed_over` alone; `climbed` attempts above the rule's own level, `overridden` signals that
     a person let pass. `answers` by action, `unanswered` signals. `bypasses`: commits that no hook judged.
 
-    Of the `episodes` each is one of open, mended, overridden, bypassed, reset (the change shares too little with what
-    the signal was about to tell), withdrawn (a person ended it), forgotten. `seconds` and `tries` until mended, of them
+    Of the `episodes` each is one of open, fixed, overridden, bypassed, reset (the change shares too little with what
+    the signal was about to tell), withdrawn (a person ended it), forgotten. `seconds` and `tries` until fixed, of them
     `at_once` by the first try, `slow` by `SLOW_TRIES` or more; `reopened` within a day of it. `excused` episodes and
     waivers are a proxy for false positives: dismissed by a person, risk taken, bypassed, commented on, waived. `ms` of
     the evaluations it was asked in: the log does not tell what one rule costs.
@@ -235,7 +235,7 @@ def _episodes(told: Tallies, of: Callable[[str], Figures]) -> None:
         figures, word = of(name), columns.state_of(state, flags)
         figures.episodes += many
         figures.states[word] = figures.states.get(word, 0) + many
-        figures.reopened += many * (word == "mended" and bool(flags & columns.REOPENED))
+        figures.reopened += many * (word == "fixed" and bool(flags & columns.REOPENED))
         figures.excused += many * bool(flags & _EXCUSED)
         for excuse, flag in _EXCUSES.items():
             if flags & flag:

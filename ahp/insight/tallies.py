@@ -36,7 +36,7 @@ class Tallies:
     `signals` by group, level, marks, action ("" while unanswered) and whether somebody gave it. `spent` are tenths of a
     millisecond by group (-1: untold), of as many evaluations as were `asked`.
     `evaluations` that asked a rule that is asked for, `undescribed` ones by policies that no log describes, `denied`
-    ones. `seconds` and `tries` by group, of the episodes that were mended. `waived` are a group, and log, rule and
+    ones. `seconds` and `tries` by group, of the episodes that were fixed. `waived` are a group, and log, rule and
     subject of a waiver. `first` and `last` are seconds since the epoch, 0 where nothing was there.
     """
 
@@ -205,12 +205,12 @@ class Window:
         entries = [*zip(state, picked(episodes, "flags", numbers), strict=True)]
         for (name, (stands, flags)), many in Counter(zip(names, entries, strict=True)).items():
             told.episodes[name, stands, flags] += many
-        mended = {entry for entry in set(entries) if columns.state_of(*entry) == "mended"}
-        is_mended = [entry in mended for entry in entries]
-        by_name = [*compress(names, is_mended)]
-        for name, took in zip(by_name, compress(picked(episodes, "took", numbers), is_mended), strict=True):
+        fixed = {entry for entry in set(entries) if columns.state_of(*entry) == "fixed"}
+        is_fixed = [entry in fixed for entry in entries]
+        by_name = [*compress(names, is_fixed)]
+        for name, took in zip(by_name, compress(picked(episodes, "took", numbers), is_fixed), strict=True):
             told.seconds[name].append(took)
-        tries = Counter(zip(by_name, compress(picked(episodes, "tries", numbers), is_mended), strict=True))
+        tries = Counter(zip(by_name, compress(picked(episodes, "tries", numbers), is_fixed), strict=True))
         for (name, count), many in tries.items():
             told.tries[name][count] += many
 

@@ -10,7 +10,7 @@ COMMANDS = {
 }
 HELP = {
     "replay": ("Write rules", "what another policy would have said to what is in the log"),
-    "stats": ("Look back", "which rules earn their keep: asked, said, answered, mended"),
+    "stats": ("Look back", "which rules earn their keep: asked, said, answered, fixed"),
     "report": ("Look back", "a page of charts of what the log tells, or an audit of commits"),
     "watch": ("Look back", "signals as they come, and what is about to block; answers are given from it"),
 }

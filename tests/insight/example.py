@@ -39,7 +39,7 @@ DECISION = {"prompt": "warn", "block": "deny"}
 
 
 class Example(MadeLog):
-    """Commits on topic branches; what a rule says to them is mended, dismissed or left."""
+    """Commits on topic branches; what a rule says to them is fixed, dismissed or left."""
 
     def __init__(self, seed: int = 16) -> None:
         super().__init__(seed, BEGIN)
@@ -49,9 +49,9 @@ class Example(MadeLog):
         self.write("policy", digest=self.policy, origin="committed", commit="c" * 40, rules=rules)
 
     def commit(
-        self, branch: str, actor: str, broken: dict[str, str], mended: dict[str, str], size: int = 3
+        self, branch: str, actor: str, broken: dict[str, str], fixed: dict[str, str], size: int = 3
     ) -> dict[str, str]:
-        """One `git commit`: `broken` and `mended` map rules to their episodes; the ids of what was said."""
+        """One `git commit`: `broken` and `fixed` map rules to their episodes; the ids of what was said."""
         about = {"subject": branch, "host": "git", "actor": actor, "attempt": f"git:{self.n}:1"}
         about |= {"change": f"change1:{self.n}", "policy": self.policy}
         said, refused = {}, False
@@ -60,9 +60,9 @@ class Example(MadeLog):
                 break
             mine = [rule for rule in RULES if RULES[rule][0] == hook]
             for rule in mine:
-                if rule in mended:
+                if rule in fixed:
                     self.write(
-                        "episode-end", hook=hook, rule=rule, reason="mended", correlation_id=mended[rule], **about
+                        "episode-end", hook=hook, rule=rule, reason="mended", correlation_id=fixed[rule], **about
                     )
             refused = any(rule in broken and RULES[rule][1] == "block" for rule in mine)
             speaks = [rule for rule in mine if rule in broken]

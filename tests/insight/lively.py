@@ -20,16 +20,16 @@ PEOPLE, AGENTS = ("human:ann", "human:rene", "human:mei"), ("agent:claude", "age
 POLICY = "sha256:" + "5e" * 32
 # Rule: trigger, level, how often it is broken by people and by agents, by how many attempts, how the episode ends.
 RULES: dict[str, tuple[str, str, float, float, tuple[int, ...], dict[str, float]]] = {
-    "change-size": ("pre-commit", "prompt", 0.16, 0.2, (1, 1, 2, 3, 3, 4), {"mended": 5, "dismiss": 4, "left": 2}),
-    "tests-pass": ("pre-commit", "block", 0.05, 0.22, (1, 2, 3, 4, 5, 7), {"mended": 9, "risk": 1}),
-    "commit-message": ("commit-msg", "prompt", 0.08, 0.1, (1, 1, 1, 2), {"mended": 1}),
-    "no-secrets": ("pre-commit", "block", 0.01, 0.02, (1, 1, 2), {"mended": 1}),
-    "lockfile": ("pre-commit", "block", 0.05, 0.06, (1, 2), {"mended": 8, "waived": 1}),
-    "sign-off": ("commit-msg", "control", 0.05, 0.1, (1,), {"mended": 1}),
-    "debug-prints": ("pre-commit", "prompt", 0.03, 0.12, (1, 2, 2, 3), {"mended": 3, "left": 2}),
-    "docs-with-code": ("pre-commit", "prompt", 0.2, 0.15, (1, 1, 1, 2), {"left": 3, "dismiss": 5, "mended": 1}),
+    "change-size": ("pre-commit", "prompt", 0.16, 0.2, (1, 1, 2, 3, 3, 4), {"fixed": 5, "dismiss": 4, "left": 2}),
+    "tests-pass": ("pre-commit", "block", 0.05, 0.22, (1, 2, 3, 4, 5, 7), {"fixed": 9, "risk": 1}),
+    "commit-message": ("commit-msg", "prompt", 0.08, 0.1, (1, 1, 1, 2), {"fixed": 1}),
+    "no-secrets": ("pre-commit", "block", 0.01, 0.02, (1, 1, 2), {"fixed": 1}),
+    "lockfile": ("pre-commit", "block", 0.05, 0.06, (1, 2), {"fixed": 8, "waived": 1}),
+    "sign-off": ("commit-msg", "control", 0.05, 0.1, (1,), {"fixed": 1}),
+    "debug-prints": ("pre-commit", "prompt", 0.03, 0.12, (1, 2, 2, 3), {"fixed": 3, "left": 2}),
+    "docs-with-code": ("pre-commit", "prompt", 0.2, 0.15, (1, 1, 1, 2), {"left": 3, "dismiss": 5, "fixed": 1}),
     "ask-for-review": ("post-commit", "aid", 0.1, 0.1, (1,), {"left": 1}),
-    "force-push": ("pre-push", "block", 0.004, 0.01, (1,), {"mended": 1}),
+    "force-push": ("pre-push", "block", 0.004, 0.01, (1,), {"fixed": 1}),
     "no-merges": ("pre-commit", "block", 0.0, 0.0, (1,), {}),
 }
 LADDER = ("prompt", "prompt", "prompt", "block")
@@ -48,7 +48,7 @@ class Lively(MadeLog):
     def attempt(
         self, about: dict[str, Any], speaks: dict[str, tuple[str, str]], clean: dict[str, str]
     ) -> dict[str, str]:
-        """One attempt: `speaks` maps rules to level and episode, `clean` those that are mended; the ids of signals."""
+        """One attempt: `speaks` maps rules to level and episode, `clean` those that are fixed; the ids of signals."""
         about = {**about, "attempt": f"git:{self.n}:1", "change": f"change1:{self.n}", "policy": POLICY}
         said: dict[str, str] = {}
         for hook in ("pre-commit", "commit-msg", "pre-push"):
@@ -125,7 +125,7 @@ def _episode(told: Lively, about: dict[str, Any], rule: str, level: str, attempt
         told.respond(id, rule, rung, "dismiss", person, chance.choice(COMMENTS) if chance.random() < 0.15 else "")
     elif end == "risk":
         told.respond(id, rule, rung, "proceed_with_risk", person)
-    elif end == "mended" or rung == "block":
+    elif end == "fixed" or rung == "block":
         told.now += chance.uniform(60, 1200)
         told.attempt(about, {}, {rule: episode})
 

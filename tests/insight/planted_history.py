@@ -1,4 +1,4 @@
-"""A history of which it is known what was wrong with it: some commits are bad, and later ones mend them as people do.
+"""A history of which it is known what was wrong with it: some commits are bad, and later ones fix them as people do.
 
 A fifth of the fixes say nothing of it in their message, and a third of them change an innocent line, too.
 """
@@ -82,7 +82,7 @@ def made(repo: Repo, seed: int, many: int = 1050) -> Made:
     while told.count < many:
         while due and due[0][0] <= told.at:
             _, which = due.pop(0)
-            _mend(told, which, *bad[which])
+            _fix(told, which, *bad[which])
         before = told.edit()
         was = {place: told.files[place[0]][place[1]] for place in before}
         number = told.commit(f"change {told.count}", before)
@@ -99,7 +99,7 @@ def made(repo: Repo, seed: int, many: int = 1050) -> Made:
     return Made(told.ids[1:], wrong, spoke, told.at)
 
 
-def _mend(told: _Writer, number: int, new: dict[tuple[int, int], str], old: dict[tuple[int, int], str]) -> None:
+def _fix(told: _Writer, number: int, new: dict[tuple[int, int], str], old: dict[tuple[int, int], str]) -> None:
     chance = told.chance
     still = {place for place in new if told.files[place[0]][place[1]] == new[place]}
     if not still:
@@ -108,7 +108,7 @@ def _mend(told: _Writer, number: int, new: dict[tuple[int, int], str], old: dict
         told.commit(f'Revert "change {number}"\n\nThis reverts commit {told.ids[number]}.', dict(old))
         return
     by_hand = chance.random() < 0.25 and still == set(new)
-    fixes = {place: old[place] if by_hand else f"{new[place]} mended" for place in still}
+    fixes = {place: old[place] if by_hand else f"{new[place]} fixed" for place in still}
     if chance.random() < 0.3 and not by_hand:
         fixes |= dict([next(iter(told.edit().items()))])
     told.commit("tidy values" if chance.random() < 0.2 else f"fix the value of {chance.random()}", fixes)

@@ -82,7 +82,7 @@ class Reference(JournalReference):
             e.update(n=self.n, opened=at, state="open", flags=set(), signals=[], took=None, key=self.key(r))
             for other in self.episodes:
                 ended = other.get("ended")
-                if other["key"] == e["key"] and other["raw"] == "mended" and not other.get("followed"):
+                if other["key"] == e["key"] and other["raw"] == "fixed" and not other.get("followed"):
                     other["followed"] = True
                     if at - ended <= 86400:
                         other["flags"].add("reopened")
@@ -99,8 +99,8 @@ class Reference(JournalReference):
     def close(self, key: str, action: str) -> None:
         e = self.open[key]
         kind = self.record["kind"]
-        state = "forgotten" if action == "abort" else "mended" if kind == "episode-end" else "withdrawn"
-        if state == "mended" and self.record.get("covered") == 1 and self.record.get("files", 0) > 1:
+        state = "forgotten" if action == "abort" else "fixed" if kind == "episode-end" else "withdrawn"
+        if state == "fixed" and self.record.get("covered") == 1 and self.record.get("files", 0) > 1:
             state = "reset"
         ended = e["last"] + e["forget"] if state == "forgotten" else self.times[self.n]
         e.update(raw=state, ended=ended, took=round(max(0.0, ended - e["opened"]), 3))
@@ -261,17 +261,17 @@ class Reference(JournalReference):
 
     def add_episode(self, g: dict[str, Any], e: dict[str, Any]) -> None:
         state = e.get("raw", "open")
-        if state == "mended" and "overridden" in e["flags"]:
+        if state == "fixed" and "overridden" in e["flags"]:
             state = "overridden"
-        elif state == "mended" and "bypassed" in e["flags"]:
+        elif state == "fixed" and "bypassed" in e["flags"]:
             state = "bypassed"
         g["n"]["episodes"] += 1
         g["states"][state] += 1
-        g["n"]["reopened"] += state == "mended" and "reopened" in e["flags"]
+        g["n"]["reopened"] += state == "fixed" and "reopened" in e["flags"]
         excuses = e["flags"] & {"dismissed", "risk taken", "bypassed", "feedback"}
         g["n"]["excused"] += bool(excuses)
         g["excuses"].update(excuses)
-        if state == "mended":
+        if state == "fixed":
             g["seconds"].append(e["took"])
             g["tries"].append(len(e["tries"]))
             g["n"]["at_once"] += len(e["tries"]) <= 1

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ahp.insight.advice import SAMPLE, Advice, Share, advise, never_mended
+from ahp.insight.advice import SAMPLE, Advice, Share, advise, never_fixed
 from ahp.insight.chronicle import Asked
 from ahp.insight.stats import Figures, Spread, Stats
 from ahp.policy import layers
@@ -27,7 +27,7 @@ def kinds(**more: Any) -> list[str]:
     return [one.kind for one in advice(**more)]
 
 
-def mended(count: int, tries: float = 1, at_once: int | None = None, slow: int = 0) -> dict[str, Any]:
+def fixed(count: int, tries: float = 1, at_once: int | None = None, slow: int = 0) -> dict[str, Any]:
     told = {"tries": Spread(count, tries, tries), "seconds": Spread(count, 60, 60), "slow": slow}
     return told | {"at_once": count - slow if at_once is None else at_once}
 
@@ -40,13 +40,13 @@ def test_an_interval_holds_what_it_is_of_and_narrows() -> None:
     assert Share.of(0, 10).low == 0 and Share.of(10, 10).high == 1 and Share.of(0, 0)[2:] == (0, 1)
 
 
-def test_what_is_excused_or_not_mended_is_noise() -> None:
-    assert kinds(episodes=20, excused=10, states={"mended": 20}, **mended(20)) == ["noisy"]
-    assert kinds(episodes=20, excused=9, states={"mended": 20}, **mended(20)) == []  # 45 %, which may be 28 %
-    (noisy,) = advice(episodes=20, states={"mended": 3, "forgotten": 15, "open": 2}, **mended(3))
+def test_what_is_excused_or_not_fixed_is_noise() -> None:
+    assert kinds(episodes=20, excused=10, states={"fixed": 20}, **fixed(20)) == ["noisy"]
+    assert kinds(episodes=20, excused=9, states={"fixed": 20}, **fixed(20)) == []  # 45 %, which may be 28 %
+    (noisy,) = advice(episodes=20, states={"fixed": 3, "forgotten": 15, "open": 2}, **fixed(3))
     assert (noisy.kind, noisy.change) == ("noisy", "shadow")
-    assert noisy.figures == "0% (0% to 12%) of 20 episodes excused, 83% (65% to 93%) of 18 not mended"
-    (noisy,) = advice("block", episodes=20, states={"overridden": 15, "mended": 5}, **mended(5))
+    assert noisy.figures == "0% (0% to 12%) of 20 episodes excused, 83% (65% to 93%) of 18 not fixed"
+    (noisy,) = advice("block", episodes=20, states={"overridden": 15, "fixed": 5}, **fixed(5))
     assert noisy.change == "lower"
 
 
@@ -60,7 +60,7 @@ def test_no_edit_weakens_a_guard_or_a_rule_that_the_policy_does_not_have(more: s
 
 
 def test_waivers_weigh_as_much_as_episodes() -> None:
-    (noisy,) = advice(episodes=10, excused=10, excuses={"waived": 10}, states={"mended": 10}, **mended(10))
+    (noisy,) = advice(episodes=10, excused=10, excuses={"waived": 10}, states={"fixed": 10}, **fixed(10))
     assert noisy.figures.startswith("50% (33% to 67%) of 20 episodes excused, 0% ")
 
 
@@ -79,33 +79,33 @@ def test_a_rule_that_lacks_its_evidence_is_not_called_noisy() -> None:
     assert kinds(undecided=40, episodes=5, states={"forgotten": 5}) == []
 
 
-def test_a_rule_of_tool_calls_and_commits_is_mended_at_commits() -> None:
+def test_a_rule_of_tool_calls_and_commits_is_fixed_at_commits() -> None:
     hooks = {"calls": ["pre-tool-use"], "both": ["pre-tool-use", "pre-commit"], "commits": ["pre-commit"]}
     in_force = [Asked(hook, rule, "block") for rule, told in hooks.items() for hook in told]
     groups = [Figures(rule, signals=20, episodes=20, states={"forgotten": 20}) for rule in hooks]
     stats = Stats("rule", DAY, 90 * DAY, 1000, 0, 0, groups, in_force)
-    assert never_mended(stats) == {"calls"}
+    assert never_fixed(stats) == {"calls"}
     hooked = [Figures("pre-tool-use"), Figures("pre-commit"), Figures("(unknown)")]
-    assert never_mended(stats._replace(by="hook", groups=hooked)) == {"pre-tool-use"}
+    assert never_fixed(stats._replace(by="hook", groups=hooked)) == {"pre-tool-use"}
     assert [one.rule for one in advise(stats, None)] == ["commits"]  # of both nobody knows what was forgotten where
 
 
 def test_what_takes_many_tries_is_a_blind_spot() -> None:
-    (told,) = advice("block", episodes=12, states={"mended": 12}, **mended(12, 3, slow=9))
+    (told,) = advice("block", episodes=12, states={"fixed": 12}, **fixed(12, 3, slow=9))
     assert told.kind == "blind spot" and not told.change
-    assert told.figures == "75% (51% to 90%) of 12 mended episodes took 3 tries or more"
-    assert kinds(level="block", episodes=12, states={"mended": 12}, **mended(12, 3, slow=6)) == []
+    assert told.figures == "75% (51% to 90%) of 12 fixed episodes took 3 tries or more"
+    assert kinds(level="block", episodes=12, states={"fixed": 12}, **fixed(12, 3, slow=6)) == []
 
 
-def test_what_is_mended_at_once_and_never_questioned_may_block() -> None:
-    (told,) = advice(episodes=20, states={"mended": 18, "forgotten": 2}, **mended(18))
+def test_what_is_fixed_at_once_and_never_questioned_may_block() -> None:
+    (told,) = advice(episodes=20, states={"fixed": 18, "forgotten": 2}, **fixed(18))
     assert (told.kind, told.change) == ("effective", "raise")
-    assert kinds(level="block", episodes=20, states={"mended": 20}, **mended(20)) == []
-    assert kinds(episodes=20, excused=3, states={"mended": 20}, **mended(20)) == []
+    assert kinds(level="block", episodes=20, states={"fixed": 20}, **fixed(20)) == []
+    assert kinds(episodes=20, excused=3, states={"fixed": 20}, **fixed(20)) == []
 
 
 def test_what_comes_back_within_a_day_flaps_and_may_be_neither() -> None:
-    flaps = [kinds(episodes=20, reopened=many, states={"mended": 20}, **mended(20)) for many in (10, 9, 5, 3, 2)]
+    flaps = [kinds(episodes=20, reopened=many, states={"fixed": 20}, **fixed(20)) for many in (10, 9, 5, 3, 2)]
     assert flaps == [["flapping"], [], [], [], ["effective"]]
 
 

@@ -102,7 +102,7 @@ def test_a_fix_is_of_whom_most_of_its_lines_are(dated: Repo, tmp_path: Path) -> 
     assert found == {wrong: FIXED} and moved not in found and other not in found
 
 
-def test_what_is_mended_too_late_or_on_a_release_branch_is_told_apart(dated: Repo, tmp_path: Path) -> None:
+def test_what_is_fixed_too_late_or_on_a_release_branch_is_told_apart(dated: Repo, tmp_path: Path) -> None:
     old = dated.commit("old", a=TEXT.replace("2", "20"))
     shipped = dated.commit("shipped", b=TEXT.replace("3", "30"))
     dated.git("checkout", "-q", "-b", "release/1")

@@ -60,13 +60,13 @@ class Project(MadeLog):
         self.write("policy", digest=self.digest, origin="committed", commit="c" * 40, rules=rules)
         self.branches = 0
 
-    def attempt(self, branch: str, rule: str, episode: str, *, mends: bool = False, overrides: str = "") -> str:
-        """One `git commit` on a branch, that the rule speaks to, or that mends it; the id of the signal."""
+    def attempt(self, branch: str, rule: str, episode: str, *, fixes: bool = False, overrides: str = "") -> str:
+        """One `git commit` on a branch, that the rule speaks to, or that fixes it; the id of the signal."""
         self.now += self.chance.uniform(60, 600)
         about = {"hook": "pre-commit", "subject": branch, "host": "git", "actor": "human:ann"}
         about |= {"attempt": f"git:{self.n}:1", "change": f"change1:{self.n}", "policy": self.digest}
         level, id, decision = LEVEL.get(rule.partition("-")[0], "prompt"), "", "allow"
-        if mends:
+        if fixes:
             self.write("episode-end", rule=rule, reason="mended", correlation_id=episode, **about)
         elif rule:
             id = self.id()
@@ -96,8 +96,8 @@ class Project(MadeLog):
         self.open = episode
         return id
 
-    def mend(self, branch: str, rule: str) -> None:
-        self.attempt(branch, rule, self.open, mends=True)
+    def fix(self, branch: str, rule: str) -> None:
+        self.attempt(branch, rule, self.open, fixes=True)
 
 
 def character(kind: str, chance: random.Random) -> Callable[[Project, str, str], None]:
@@ -115,31 +115,31 @@ def character(kind: str, chance: random.Random) -> Callable[[Project, str, str],
             if told.chance.random() < 0.8:
                 told.answer(id, rule, "dismiss")
         else:
-            told.mend(branch, rule)
+            told.fix(branch, rule)
 
     def harmful(told: Project, branch: str, rule: str) -> None:
         id = told.episode(branch, rule)
         if told.chance.random() < often:
             told.answer(id, rule, "proceed_with_risk")
             told.attempt(branch, rule, told.open, overrides=id)
-        told.mend(branch, rule)
+        told.fix(branch, rule)
 
     def effective(told: Project, branch: str, rule: str) -> None:
         id = told.episode(branch, rule, 1 if told.chance.random() < 0.9 else 2)
         if not strays(told, id, rule):
-            told.mend(branch, rule)
+            told.fix(branch, rule)
 
     def blind(told: Project, branch: str, rule: str) -> None:
         many = told.chance.choice([3, 4, 5, 6]) if told.chance.random() < often else told.chance.choice([1, 2])
         id = told.episode(branch, rule, many)
         if not strays(told, id, rule):
-            told.mend(branch, rule)
+            told.fix(branch, rule)
 
     def flapping(told: Project, branch: str, rule: str) -> None:
         id = told.episode(branch, rule)
         if strays(told, id, rule):
             return
-        told.mend(branch, rule)
+        told.fix(branch, rule)
         if told.chance.random() < often:
             told.now += told.chance.uniform(600, 6 * 3600)
             told.episode(branch, rule)
@@ -150,7 +150,7 @@ def character(kind: str, chance: random.Random) -> Callable[[Project, str, str],
         if told.chance.random() < 0.12:
             told.answer(id, rule, "dismiss")
         elif told.chance.random() < 0.75:
-            told.mend(branch, rule)
+            told.fix(branch, rule)
 
     kinds = [noise, harmful, effective, blind, flapping, plain]
     return {act.__name__: act for act in kinds}[kind]

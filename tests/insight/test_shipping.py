@@ -193,7 +193,7 @@ def test_nobody_listens(story: Story, receiver: Receiver, monkeypatch: pytest.Mo
         with pytest.raises(AhpError, match="no address of a collector"):
             ship("--endpoint", endpoint)
     monkeypatch.setattr(collector, "_GRPC", 9)
-    with pytest.raises(AhpError, match="over HTTP it is 4318"):
+    with pytest.raises(AhpError, match=r"use 4318 \(HTTP\)"):
         ship("--endpoint", "http://127.0.0.1:9")
     for timeout in ("soon", "-1", "nan"):
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", timeout)

@@ -13,7 +13,7 @@ import click
 
 from ahp.cli.options import FROM, SINCE, TEXT_OR_JSON, seconds_of
 from ahp.insight import reading
-from ahp.insight.advice import SAMPLE, Advice, bar, counted, duration, many, never_mended, percent
+from ahp.insight.advice import SAMPLE, Advice, bar, counted, duration, many, never_fixed, percent
 from ahp.insight.groups import BY
 from ahp.insight.stats import Figures, Spread, Stats, collect
 from ahp.protocol.text import one_line
@@ -25,9 +25,9 @@ _BAR = 6
 _NAME = 18  # at a terminal, where a row is a line; a pipe gets all of a name
 _LONGEST = 120
 _SHEETS = 3
-_TITLES = ("asked", "episodes", "mended", "after", "tries", "lapsed", "excused")
+_TITLES = ("asked", "episodes", "fixed", "after", "tries", "lapsed", "excused")
 _LEGEND = (
-    "mended: of the episodes that are over; after, tries: median until then; lapsed: forgotten before anybody mended "
+    "fixed: of the episodes that are over; after, tries: median until then; lapsed: forgotten before anybody fixed "
     "it; excused: dismissed by a person, risk taken, bypassed, waived or commented on, a proxy for false positives."
 )
 
@@ -57,9 +57,9 @@ def command(
     from_: tuple[str, ...],
     form: str,
 ) -> None:
-    """What each rule was asked, what it said, how it was answered, and how soon it was mended.
+    """What each rule was asked, what it said, how it was answered, and how soon it was fixed.
 
-    Counted are episodes, not repeats: a rule's signals on one branch, issue or session until they are mended or
+    Counted are episodes, not repeats: a rule's signals on one branch, issue or session until they are fixed or
     forgotten.
     """
     from ahp.cli.log import journal
@@ -91,7 +91,7 @@ def command(
         return
     click.echo("\n".join(_head(stats, since, rule)))
     if rule is not None and stats.begin and not stats.groups:
-        click.echo(f"no rule that the log tells of is called {one_line(rule, 60)}; ahp stats lists them")
+        click.echo(f"the log has no rule called {one_line(rule, 60)}; ahp stats lists them")
     if rule is not None and by == "rule" and 0 < len(stats.groups) <= _SHEETS:
         for figures in stats.groups:
             click.echo("\n" + "\n".join(_sheet(figures, stats)))
@@ -132,8 +132,8 @@ def _print_table(stats: Stats) -> None:
     loud = stats.groups if stats.by != "rule" else loud
     columns = shutil.get_terminal_size().columns
     width = max(_NAME, columns - (_WIDTH - _NAME)) if sys.stdout.isatty() else _LONGEST
-    unmended = never_mended(stats) if stats.by in ("rule", "hook") else set()
-    rows = [_row(one, width, one.name not in unmended) for one in loud]
+    unfixed = never_fixed(stats) if stats.by in ("rule", "hook") else set()
+    rows = [_row(one, width, one.name not in unfixed) for one in loud]
     if rows:
         click.echo()
         styles = {row[3]: _colour(one) for row, one in zip(rows, loud, strict=True)}
@@ -158,15 +158,15 @@ def _width() -> int:
     return max(40, min(_WIDTH, shutil.get_terminal_size().columns)) if sys.stdout.isatty() else _WIDTH
 
 
-def _row(one: Figures, width: int, may_mend: bool) -> tuple[str, ...]:
-    closed = one.episodes - one.states.get("open", 0) if may_mend else 0
-    mended = one.share("mended")
+def _row(one: Figures, width: int, may_fix: bool) -> tuple[str, ...]:
+    closed = one.episodes - one.states.get("open", 0) if may_fix else 0
+    fixed = one.share("fixed")
     everything = one.episodes + one.excuses.get("waived", 0)
     return (
         one_line(one.name, width),
         many(one.asked),
         many(one.episodes),
-        f"{bar(mended, _BAR)} {percent(mended).rjust(4)}" if closed else "",
+        f"{bar(fixed, _BAR)} {percent(fixed).rjust(4)}" if closed else "",
         duration(one.seconds.median) if one.seconds else "",
         f"{one.tries.median:.0f}" if one.tries else "",
         percent(one.share("forgotten")) if closed else "",
@@ -175,18 +175,18 @@ def _row(one: Figures, width: int, may_mend: bool) -> tuple[str, ...]:
 
 
 def _colour(one: Figures) -> str:
-    mended = one.share("mended")
-    return "green" if mended >= 0.7 else "yellow" if mended >= 0.4 else "red"
+    fixed = one.share("fixed")
+    return "green" if fixed >= 0.7 else "yellow" if fixed >= 0.4 else "red"
 
 
 def _sheet(one: Figures, stats: Stats) -> Iterator[str]:
     hooks = [asked.hook for asked in stats.in_force if asked.rule == one.name]
     yield one_line(one.name, 60) + (f"  at {', '.join(hooks)}" if hooks else "  in no policy that judges now")
-    for title, told in _parts(one, one.name not in never_mended(stats)):
+    for title, told in _parts(one, one.name not in never_fixed(stats)):
         yield from textwrap.wrap(told, _width(), initial_indent=f"  {title:<10}", subsequent_indent=" " * 12)
 
 
-def _parts(one: Figures, may_mend: bool) -> Iterator[tuple[str, str]]:
+def _parts(one: Figures, may_fix: bool) -> Iterator[tuple[str, str]]:
     closed, states = one.episodes - one.states.get("open", 0), one.states
     yield "asked", counted(one.asked, "time") + _spread(one.ms, "{:.0f} ms")
     levels = ", ".join(f"{number} {level}" for level, number in sorted(one.levels.items()))
@@ -196,18 +196,18 @@ def _parts(one: Figures, may_mend: bool) -> Iterator[tuple[str, str]]:
         f"{counted(one.attempts, 'attempt')} in {counted(one.episodes, 'episode')}"
         + (f": {levels}{climbed}" if levels else ""),
     )
-    if closed and may_mend:
+    if closed and may_fix:
         yield (
-            "mended",
-            f"{states.get('mended', 0)} of {closed} ({percent(one.share('mended'))})"
+            "fixed",
+            f"{states.get('fixed', 0)} of {closed} ({percent(one.share('fixed'))})"
             + (f", {one.reopened} of them broken again within a day" if one.reopened else ""),
         )
     if one.seconds and one.tries:
         half, most = f"{duration(one.seconds.median)} and {_tries(one.tries.median)}", duration(one.seconds.p90)
         yield "", f"half of them within {half}, nine in ten within {most} and {_tries(one.tries.p90)}"
-    rest = [f"{number} {state}" for state, number in states.items() if state != "mended"]
+    rest = [f"{number} {state}" for state, number in states.items() if state != "fixed"]
     if rest:
-        yield "otherwise" if may_mend else "ended", ", ".join(rest)
+        yield "otherwise" if may_fix else "ended", ", ".join(rest)
     if one.answers or one.unanswered:
         given = [f"{action} {n.given}" for action, n in one.answers.items() if n.given]
         derived = [f"{action} {n.derived}" for action, n in one.answers.items() if n.derived]

@@ -14,7 +14,7 @@ from ahp.insight.advice import shortened
 from ahp.system import clock
 
 LEVELS = ("block", "control", "prompt", "aid")
-OUTCOMES = ("mended", "passed", "reset", "forgotten", "open")
+OUTCOMES = ("fixed", "passed", "reset", "forgotten", "open")
 _ROW = 26
 _COLUMN = 6.2  # pixels of most characters of a name; what is wider is cut at its end
 _FEWEST = 14  # bars that the axis of time has room for: one alone would be a wall

@@ -138,14 +138,14 @@ def _lead(told: Overview, say: Texts) -> list[str]:
         said.append(
             say("lead_asked", asked=say.count(stats.evaluations, "time"), denied=f"{stats.denied:,}", share=share)
         )
-    closed, mended = _mendable(told)
+    closed, fixed = _fixable(told)
     if not whole.signals:
         said.append(say("lead_quiet"))
     if closed and whole.seconds:
         after = say.duration(whole.seconds.median)
-        said.append(say("lead_mended", closed=say.count(closed, "ended"), mended=f"{mended:,}", after=after))
+        said.append(say("lead_fixed", closed=say.count(closed, "ended"), fixed=f"{fixed:,}", after=after))
     elif closed:
-        said.append(say("lead_unmended", closed=say.count(closed, "ended")))
+        said.append(say("lead_unfixed", closed=say.count(closed, "ended")))
     if told.open_count:
         said.append(say("lead_open", open=say.count(told.open_count, "episode")))
     if stats.undescribed:
@@ -153,24 +153,24 @@ def _lead(told: Overview, say: Texts) -> list[str]:
     return said
 
 
-def _mendable(told: Overview) -> tuple[int, int]:
+def _fixable(told: Overview) -> tuple[int, int]:
     """How many episodes ended, and how many of them were fixed; calls are left out, nothing fixes one."""
-    unmended = advice.never_mended(told.rules)
+    unfixed = advice.never_fixed(told.rules)
     states = Counter[str]()
     for one in told.rules.groups:
-        states.update({} if one.name in unmended else one.states)
-    return states.total() - states["open"], states["mended"]
+        states.update({} if one.name in unfixed else one.states)
+    return states.total() - states["open"], states["fixed"]
 
 
 def _tiles(told: Overview, say: Texts) -> list[Tile]:
     stats, whole = told.rules, told.whole
-    closed, mended = _mendable(told)
+    closed, fixed = _fixable(told)
     everything = whole.episodes + whole.excuses.get("waived", 0)
     none = say("none")
     return [
         Tile("evaluations", many(stats.evaluations), say("tile_asked")),
         Tile("denied", many(stats.denied), say("tile_denied")),
-        Tile("mended", percent(mended / closed) if closed else none, say("tile_mended")),
+        Tile("fixed", percent(fixed / closed) if closed else none, say("tile_fixed")),
         Tile("after", say.duration(whole.seconds.median) if whole.seconds else none, say("tile_after")),
         Tile("excused", percent(whole.excused / everything) if everything else none, say("tile_excused")),
         Tile("open", many(told.open_count), say("tile_open")),
@@ -192,11 +192,11 @@ def _figures(told: Overview, hint: advice.Advice, say: Texts) -> str:
     parts = [say.count(one.asked, "evaluation"), say.count(one.episodes, "episode")]
     if one.episodes:
         everything = one.episodes + one.excuses.get("waived", 0)
-        if hint.rule not in advice.never_mended(told.rules):
-            parts.append(f"{say('mended')} {percent(one.share('mended'))}")
+        if hint.rule not in advice.never_fixed(told.rules):
+            parts.append(f"{say('fixed')} {percent(one.share('fixed'))}")
         parts.append(f"{say('excused')} {percent(one.excused / everything)}")
     if hint.kind == advice.FLAPPING:
-        parts.append(f"{say('reopened')} {percent(one.reopened / one.states['mended'])}")
+        parts.append(f"{say('reopened')} {percent(one.reopened / one.states['fixed'])}")
     if one.tries:
         parts.append(f"{say('tries')} {one.tries.median:g}")
     return "，".join(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from ahp.insight.advice import never_mended, percent
+from ahp.insight.advice import never_fixed, percent
 from ahp.insight.overview import Overview, Story
 from ahp.insight.page import charts
 from ahp.insight.page.charts import LEVELS, OUTCOMES, Bar, Line, Mark, Panel, Part, buckets
@@ -112,7 +112,7 @@ def rules(told: Overview, say: Texts) -> Section:
             + (say("rules_some", shown=len(shown), total=f"{len(spoke):,}") if shown != spoke else ""),
             _both(names, panels),
             [(kind, say(kind)) for kind in (*LEVELS, *OUTCOMES) if kind in present],
-            _rules_table(spoke, never_mended(told.rules), say),
+            _rules_table(spoke, never_fixed(told.rules), say),
             notes,
         )
         if shown
@@ -136,10 +136,10 @@ def actors(told: Overview, say: Texts) -> Section:
     if any(bar.parts for bar in tries):
         panels = [panels[0]._replace(width=2 * width), Panel(tries, say("tries_half"), width)]
     present = {part.kind for bar in shares for part in bar.parts}
-    heads = ["actor", "episodes", "attempts", "mended", "after", "tries", "forgotten", "excused"]
+    heads = ["actor", "episodes", "attempts", "fixed", "after", "tries", "forgotten", "excused"]
     rows = [[Cell(name), *_figures(one, say)] for name, one in zip(names, found, strict=True)]
-    unmended = never_mended(told.rules)
-    of_calls = sum(one.episodes for one in told.rules.groups if one.name in unmended)
+    unfixed = never_fixed(told.rules)
+    of_calls = sum(one.episodes for one in told.rules.groups if one.name in unfixed)
     return Section(
         "actors",
         say("actors"),
@@ -290,13 +290,13 @@ def _as_shares(bar: Bar, total: int) -> Bar:
     return Bar(bar.name, [part._replace(begin=part.begin / total, end=part.end / total) for part in bar.parts])
 
 
-def _rules_table(found: Sequence[Figures], unmended: Collection[str], say: Texts) -> Table:
-    heads = ["rule", "asked", "episodes", "attempts", "mended", "after", "tries", "forgotten", "excused", "ms"]
+def _rules_table(found: Sequence[Figures], unfixed: Collection[str], say: Texts) -> Table:
+    heads = ["rule", "asked", "episodes", "attempts", "fixed", "after", "tries", "forgotten", "excused", "ms"]
     rows = [
         [
             Cell(one_line(one.name, _NAME)),
             _number(one.asked),
-            *_figures(one, say, one.name not in unmended),
+            *_figures(one, say, one.name not in unfixed),
             Cell(f"{one.ms.median:.0f}" if one.ms else "", True),
         ]
         for one in found[:_LISTED]
@@ -309,14 +309,14 @@ def _rules_table(found: Sequence[Figures], unmended: Collection[str], say: Texts
     )
 
 
-def _figures(one: Figures, say: Texts, may_mend: bool = True) -> list[Cell]:
-    """Episodes, attempts, mended, after, tries, forgotten, excused."""
-    closed = one.episodes - one.states.get("open", 0) if may_mend else 0
+def _figures(one: Figures, say: Texts, may_fix: bool = True) -> list[Cell]:
+    """Episodes, attempts, fixed, after, tries, forgotten, excused."""
+    closed = one.episodes - one.states.get("open", 0) if may_fix else 0
     everything = one.episodes + one.excuses.get("waived", 0)
     return [
         _number(one.episodes),
         _number(one.attempts),
-        Cell(percent(one.share("mended")) if closed else "", True),
+        Cell(percent(one.share("fixed")) if closed else "", True),
         Cell(say.duration(one.seconds.median) if one.seconds else "", True),
         Cell(f"{one.tries.median:g}" if one.tries else "", True),
         Cell(percent(one.share("forgotten")) if closed else "", True),

@@ -15,7 +15,7 @@ from ahp.insight.page.texts import Texts
 from ahp.system import installed
 from ahp.system.errors import AhpError
 
-_KINDS = ("block", "control", "prompt", "aid", "mended", "passed", "reset", "forgotten", "open", "given", "derived")
+_KINDS = ("block", "control", "prompt", "aid", "fixed", "passed", "reset", "forgotten", "open", "given", "derived")
 
 
 def write(page: Content, say: Texts) -> str:
@@ -123,7 +123,7 @@ def _closed() -> dict[str, Any]:
 def needs(package: str) -> AhpError:
     """What is told of a package that is not installed."""
     how = installed.command("insight")
-    return AhpError(f"the report is drawn with {package}, which is not installed; mend: {how}")
+    return AhpError(f"the report is drawn with {package}, which is not installed; fix: {how}")
 
 
 def _plain(element: tree.Element) -> tree.Element | None:

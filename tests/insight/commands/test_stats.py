@@ -36,7 +36,7 @@ def test_a_line_a_rule_in_eighty_columns(capsys: pytest.CaptureFixture[str]) -> 
     assert max(map(len, out.splitlines())) <= 80
     lines = out.splitlines()
     assert lines[0].startswith("2026-01-05 to 2026-03-2")
-    assert lines[2].split() == ["rule", "asked", "episodes", "mended", "after", "tries", "lapsed", "excused"]
+    assert lines[2].split() == ["rule", "asked", "episodes", "fixed", "after", "tries", "lapsed", "excused"]
     assert {line.split()[0] for line in lines[3:7]} == {"size", "subject", "tests", "lockfile"}
     assert "silent (2): no-merges, todo" in lines
 
@@ -52,14 +52,14 @@ def test_all_figures_of_one_rule(capsys: pytest.CaptureFixture[str]) -> None:
     assert "human:ann: a rename is not a big change" in out or "human:rene: " in out
 
 
-def test_of_a_rule_of_tool_calls_nobody_is_told_how_much_was_mended(
+def test_of_a_rule_of_tool_calls_nobody_is_told_how_much_was_fixed(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = project / "signals.jsonl"
     log.write_text(log.read_text().replace('["pre-commit", "size"', '["pre-tool-use", "size"'))
     (line,) = [line for line in told(capsys).splitlines() if line.startswith("size ")]
     assert line.split()[2] == "37" and "█" not in line and "70%" not in line
-    assert "  mended" not in told(capsys, "--rule", "size") and "  ended     " in told(capsys, "--rule", "size")
+    assert "  fixed" not in told(capsys, "--rule", "size") and "  ended     " in told(capsys, "--rule", "size")
 
 
 def test_json_has_the_same_figures(capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,7 +104,7 @@ def test_a_person_at_a_terminal_sees_colours(
     assert run(["stats"]) == 0 and run(["stats", "--rule", "size"]) == 0 and run(["stats", "--advise"]) == 0
     lines = re.sub("\x1b\\[[0-9;]*m", "", screen.getvalue()).splitlines()
     assert max(len(line.rstrip()) for line in lines) <= 54 and any("41%" in line for line in lines)
-    assert ["rule", "episodes", "mended", "excused"] in [line.split() for line in lines]
+    assert ["rule", "episodes", "fixed", "excused"] in [line.split() for line in lines]
 
 
 def test_what_the_log_does_not_describe_any_more_is_said(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +116,7 @@ def test_what_the_log_does_not_describe_any_more_is_said(project: Path, capsys: 
 
 def test_no_log_and_no_such_rule(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told_of_none = told(capsys, "--rule", "nothing")
-    assert "size" not in told_of_none and "no rule that the log tells of is called nothing" in told_of_none
+    assert "size" not in told_of_none and "the log has no rule called nothing" in told_of_none
     (project / "signals.jsonl").unlink()
     assert told(capsys) == "the log has nothing yet\n"
     assert told(capsys, "--since", "30d") == "the log has nothing since 30d\n"

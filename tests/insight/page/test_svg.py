@@ -21,7 +21,7 @@ def parts(drawn: str) -> list[tree.Element]:
 
 
 def test_names_and_marks_are_text_whatever_they_hold() -> None:
-    bars = [Bar(HOSTILE, [Part("block", 0, 3, HOSTILE), Part("mended", 3, 4, "x")])]
+    bars = [Bar(HOSTILE, [Part("block", 0, 3, HOSTILE), Part("fixed", 3, 4, "x")])]
     drawn = writing.draw(charts.beside([HOSTILE], [Panel(bars, "title", 300)], 4000))
     found = parts(drawn)
     assert {one.tag for one in found} <= {"svg", "g", "path", "line", "rect", "text"}

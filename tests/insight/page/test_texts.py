@@ -41,7 +41,7 @@ def test_each_text_is_used() -> None:
         "prompt",
         "aid",
     }
-    words |= {"mended", "passed", "reset", "forgotten", "open", "overridden", "bypassed", "withdrawn"}
+    words |= {"fixed", "passed", "reset", "forgotten", "open", "overridden", "bypassed", "withdrawn"}
     assert {name for name in names - words if f'"{name}"' not in source} == set()
 
 

@@ -112,15 +112,15 @@ def check_figures(read: Reader, of: Made) -> None:
         for state, count in one.states.items():
             states[state] = states.get(state, 0) + count
     closed = sum(states.values()) - states.get("open", 0)
-    assert tile["mended"][-1] == percent(states["mended"] / closed) and tile["open"][-1] == str(states["open"])
+    assert tile["fixed"][-1] == percent(states["fixed"] / closed) and tile["open"][-1] == str(states["open"])
     head, *rows = read.tables["Rules by cost and benefit"]
-    assert head[:5] == ["rule", "asked", "episodes", "interruptions", "mended"]
+    assert head[:5] == ["rule", "asked", "episodes", "interruptions", "fixed"]
     by_name = {one_line(one.name, 80): one for one in figures.groups}
     assert {row[0] for row in rows} == {name for name, one in by_name.items() if one.attempts or one.episodes}
-    for name, asked, episodes, attempts, mended, *_ in rows:
+    for name, asked, episodes, attempts, fixed, *_ in rows:
         one = by_name[name]
         assert [asked, episodes, attempts] == [f"{n:,}" for n in (one.asked, one.episodes, one.attempts)]
-        assert mended == (percent(one.share("mended")) if one.episodes > one.states.get("open", 0) else "")
+        assert fixed == (percent(one.share("fixed")) if one.episodes > one.states.get("open", 0) else "")
     weeks = read.tables["Signals over time"][1:]
     for at, level in enumerate(("block", "control", "prompt", "aid"), 1):
         assert sum(int(row[at].replace(",", "")) for row in weeks) == sum(
@@ -178,7 +178,7 @@ def test_in_chinese(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     assert '<html lang="zh-Hans">' in text and "规则的代价与收益" in text
     assert len(Reader(text).tables) == len(Reader(made.text).tables)
     rest = re.sub(r"<(style|script)>.*?</\1>|<[^>]*>", " ", text, flags=re.DOTALL)
-    assert not re.findall(r"\b(?:the|episodes|evaluations|mended)\b", rest.replace(HOSTILE, ""))
+    assert not re.findall(r"\b(?:the|episodes|evaluations|fixed)\b", rest.replace(HOSTILE, ""))
     assert not re.findall("。 .", text)
 
 
@@ -197,15 +197,15 @@ def test_much_advice_is_folded_and_what_hurts_stands_first(made: Made, monkeypat
 
 
 def test_chinese_advice_has_the_figures_it_rests_on(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = next(one for one in made.whole.rules.groups if one.states.get("mended", 0) > 1)
-    monkeypatch.setattr(one, "reopened", one.states["mended"])
+    one = next(one for one in made.whole.rules.groups if one.states.get("fixed", 0) > 1)
+    monkeypatch.setattr(one, "reopened", one.states["fixed"])
     kinds = [Advice(one.name, kind, "figures", "do", "shadow") for kind in (advice.FLAPPING, advice.NOISY)]
     monkeypatch.setattr(advice, "advise", lambda stats, policy: kinds)
     noisy, flapping = made.page("zh").hints
     assert "已修正" in noisy.figures and "复发" not in noisy.figures and "一天内复发 100%" in flapping.figures
     assert [section.notes for section in made.page("en").sections if section.id == "actors"] == [[]]
     for module in (advice, sections):
-        monkeypatch.setattr(module, "never_mended", lambda stats: {one.name})
+        monkeypatch.setattr(module, "never_fixed", lambda stats: {one.name})
     page = made.page("zh")
     assert "已修正" not in page.hints[0].figures
     (noted,) = [section.notes for section in page.sections if section.id == "actors"]
@@ -288,12 +288,12 @@ def test_what_a_log_may_lack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "20 episodes open; 12 are shown" in open_.ids["episodes"]
     assert [row[2] for row in open_.tables["Episodes and their ladder"][1:]] == ["unknown"] * 12
     forgotten = written_of(told.lines, tmp_path / "forgotten", told.now + 90 * 86400)
-    assert "Mended: none of 20 episodes that are over." in forgotten.ids["report"]
+    assert "Fixed: none of 20 episodes that are over." in forgotten.ids["report"]
 
 
 def test_a_template_engine_that_is_missing_is_named(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(AhpError, match=r"Jinja2, which is not installed; mend: .* install .*insight"):
+    with pytest.raises(AhpError, match=r"Jinja2, which is not installed; fix: .* install .*insight"):
         made.written("en")
 
 
@@ -311,5 +311,5 @@ def test_levels_are_told_apart_by_lightness_and_words_can_be_read(made: Made, da
     contrast = {name: max(one, light["paper"]) / min(one, light["paper"]) for name, one in light.items()}
     assert contrast["aid"] < contrast["prompt"] < contrast["control"] < contrast["block"]
     assert min(contrast[name] for name in ("ink", "soft", "accent")) >= 4.5
-    drawn = ("aid", "prompt", "control", "block", "mended", "passed", "reset", "forgotten", "open")
+    drawn = ("aid", "prompt", "control", "block", "fixed", "passed", "reset", "forgotten", "open")
     assert min(contrast[name] for name in drawn) >= 2.9
