@@ -8,9 +8,8 @@ from math import sqrt
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
-from ahp.gate.match import COUNTED
 from ahp.insight.stats import SLOW_TRIES, Figures, Stats
-from ahp.protocol.triggers import TRIGGERS
+from ahp.insight.tallies import is_of_calls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def never_fixed(stats: Stats) -> set[str]:
     Nothing there is fixed (design §8.5): a call that was refused is not made again, and its episode is forgotten.
     """
     if stats.by == "hook":
-        return {one.name for one in stats.groups if _is_call(one.name)}
+        return {one.name for one in stats.groups if is_of_calls(one.name)}
     return {rule for rule, about in _about_calls(stats).items() if all(about)}
 
 
@@ -104,12 +103,8 @@ def _about_calls(stats: Stats) -> dict[str, list[bool]]:
     """Of each rule in force, whether its triggers are those."""
     found: dict[str, list[bool]] = {}
     for asked in stats.in_force:
-        found.setdefault(asked.rule, []).append(_is_call(asked.hook))
+        found.setdefault(asked.rule, []).append(is_of_calls(asked.hook))
     return found
-
-
-def _is_call(hook: str) -> bool:
-    return hook in TRIGGERS and TRIGGERS[hook].family in COUNTED
 
 
 def _dormant(one: Figures, seconds: float) -> list[Advice]:

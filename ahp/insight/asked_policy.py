@@ -6,7 +6,7 @@ Logged facts are scalars; of one that the log lacks nobody knows whether it was 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
 from ahp.facts import actor, registry
@@ -134,13 +134,8 @@ class AskedTrigger:
         return told if told in LEVEL_OF else SILENT
 
 
-class Found:
-    """What rules say to one set of facts: those that match (True), and those that cannot be decided."""
-
-    __slots__ = ("holds",)
-
-    def __init__(self, holds: list[tuple[str, bool | Undecided]]) -> None:
-        self.holds = holds
+Found: TypeAlias = "tuple[tuple[str, bool | Undecided], ...]"
+"""What rules say to one set of facts: those that match (True), and those that cannot be decided."""
 
 
 class AskedRules:
@@ -162,7 +157,7 @@ class AskedRules:
 
         def asked() -> Found:
             holds = [(rule.key, rule.matches(facts)) for rule in self._rules]
-            return Found([(key, told) for key, told in holds if told is not False])
+            return tuple((key, told) for key, told in holds if told is not False)
 
         return _remembered(self._known, _told(facts, self._reads), asked)
 
@@ -218,10 +213,6 @@ def _constants(program: Program) -> dict[str, object]:
     return {f"limits.{name}": value for name, value in limits if not isinstance(value, dict)}
 
 
-def _namespaces(now: AskedTrigger, key: str) -> set[str]:
-    return {path.partition(".")[0] for path in now.answers.rules[key].reads}
-
-
 def _words(plan: RulePlan, program: Program) -> list[Any]:
     return [plan.plan, plan.var, plan.items, program.whens[plan.when] if plan.when >= 0 else None]
 
@@ -232,7 +223,10 @@ def asks_alike(now: AskedTrigger, old: Program) -> set[str]:
         plan.key
         for plan in now.program.rules
         if words.get(plan.key) == _words(plan, now.program)
-        and all(registry.alike(name, now.program.settings, old.settings) for name in _namespaces(now, plan.key))
+        and all(
+            registry.alike(path.partition(".")[0], now.program.settings, old.settings)
+            for path in now.answers.rules[plan.key].reads
+        )
     }
 
 

@@ -42,7 +42,7 @@ class Replay:
         self.done = Backtest()
         self.past = PastPolicies(read_old)
         self._alike: dict[tuple[str, str, str, str], tuple[frozenset[str], AskedRules]] = {}
-        self._tallies: dict[tuple[Found, str | Undecided], Tally] = {}
+        self._tallies: dict[tuple[str, Found, str | Undecided], Tally] = {}
         self._changes: dict[tuple[str, str, str], Change] = {}
         self._missing: dict[str, Counter[str]] = {}
         self._called: Counter[tuple[str, str]] = Counter()  # trigger and policy of calls that were only counted
@@ -139,7 +139,7 @@ class Replay:
             environment = self._environment(now, policies[0], record, known)
             known = now.known_in(environment, known)
         found = others.found(known)
-        if not (said or passed or dropped or found.holds):
+        if not (said or passed or dropped or found):
             return  # what asked and was silent asks the same and is silent
         if environment is None:
             environment = self._environment(now, policies[0], record, known)
@@ -149,18 +149,17 @@ class Replay:
             done.refused += "block" in tally.before.values()
             self._add(tally, 1)
         else:
-            tally = self._tallies.get((found, environment)) or self._remember(now, found, environment)
+            # Of evaluations that nothing was said at, which are nearly all, it is only counted how often they come.
+            place = now.program.trigger, found, environment
+            if place not in self._tallies:
+                if len(self._tallies) >= _TALLIES:
+                    self._settle()
+                self._tallies[place] = self._tally(now, found, environment, {}, {})
+            tally = self._tallies[place]
             tally.count += 1
         if tally.count <= EXAMPLES:  # later ones find that each change has its examples
             for change in tally.changes:
                 self._exemplify(change, record, known)
-
-    def _remember(self, now: AskedTrigger, found: Found, environment: str | Undecided) -> Tally:
-        """Of evaluations that nothing was said at, which are nearly all, it is only counted how often they come."""
-        if len(self._tallies) >= _TALLIES:
-            self._settle()
-        tally = self._tallies[found, environment] = self._tally(now, found, environment, {}, {})
-        return tally
 
     def _said_then(self, record: Mapping[str, object], said: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
         """What each rule that the log tells of said of itself; also one that was not delivered, as it matched."""
@@ -220,7 +219,7 @@ class Replay:
                 still_open.append(key)
             else:
                 matched[key] = asked
-        for key, holds in found.holds:
+        for key, holds in found:
             if key in same:
                 continue
             if isinstance(holds, Undecided):

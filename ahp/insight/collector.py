@@ -68,15 +68,13 @@ class Collector:
         # Beside its result: the SDK takes a redirection, to a page that asks who we are, for success.
         if result is not LogRecordExportResult.SUCCESS or self._session.failure:
             why = one_line(self._session.failure or "the SDK says no more", _TOLD)
+            is_grpc = urlsplit(self.address).port == _GRPC
+            hint = f"port {_GRPC} is for OTLP over gRPC, which is not supported; use 4318 (HTTP)\n" if is_grpc else ""
             raise AhpError(
-                f"{self.shown} did not take the records: {why}\n{self._hint()}"
+                f"{self.shown} did not take the records: {why}\n{hint}"
                 "nothing is lost: `ahp log ship` goes on from there once that is fixed"
             )
         return self._session.rejected
-
-    def _hint(self) -> str:
-        is_other = urlsplit(self.address).port == _GRPC
-        return f"port {_GRPC} is for OTLP over gRPC, which is not supported; use 4318 (HTTP)\n" if is_other else ""
 
     def _exported(self, batch: list[ReadableLogRecord]) -> LogRecordExportResult:
         """What the SDK says; it waits without an end for an answer that comes drop by drop."""

@@ -7,6 +7,8 @@ import csv
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from tempfile import NamedTemporaryFile
 
 from ahp.insight import reading
 from ahp.insight.otlp import COLUMNS, exported, private
@@ -68,11 +70,8 @@ def to_parquet(folder: str, path: str, since: float | None = None, seen: Seen = 
 def _since(folder: str, since: float | None, seen: Seen) -> Iterator[tuple[bytes, dict[str, object]]]:
     """The lines that hold a record, with it; in the log's own time, which never runs back."""
     begun = since is None
-    for lines in reading.blocks(folder, since, seen):
-        for raw in lines:
-            record = decode(raw)
-            if record is None:
-                continue
+    for raw in chain.from_iterable(reading.blocks(folder, since, seen)):
+        if (record := decode(raw)) is not None:
             begun = begun or (clock.seconds(record.get("timestamp")) or 0.0) >= (since or 0.0)
             if begun:
                 yield raw, record
@@ -120,24 +119,20 @@ def write(path: str, log: str, lines: Iterable[bytes], columns: Mapping[str, str
     A value that has not its column's type is null there. The lines lie beside `path` meanwhile, because DuckDB keeps
     all that comes through a pipe in memory. Raises AhpError.
     """
-    copy, shape = path + ".lines", jsontext.encode(dict(columns))
-    with _database(f"cannot write {path}") as opened, _whole(path) as part:
-        try:
-            with open(copy, "wb", opener=private) as file:
-                for line in lines:
-                    file.write(jsontext.encode({"line": line.decode()}).encode() + b"\n")
-            opened.execute(  # COPY takes no parameters for these
-                f"COPY (SELECT {_quoted(log)} AS log,"  # noqa: S608
-                f" unnest(CASE WHEN json_valid(line) THEN json_transform(line::JSON, {_quoted(shape)}) END),"
-                f" line AS {LINE}"
-                f" FROM read_json([{_quoted(copy)}], format = 'newline_delimited', maximum_object_size = {_LONGEST},"
-                " columns = {line: 'VARCHAR'}))"
-                f" TO {_quoted(part)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS})"
-            )
-            os.chmod(part, 0o600)
-        finally:
-            with contextlib.suppress(OSError):  # of which the writing has told
-                os.unlink(copy)
+    shape, folder = jsontext.encode(dict(columns)), os.path.dirname(path)
+    with _database(f"cannot write {path}") as opened, _whole(path) as part, NamedTemporaryFile(dir=folder) as copy:
+        for line in lines:
+            copy.write(jsontext.encode({"line": line.decode()}).encode() + b"\n")
+        copy.flush()
+        opened.execute(  # COPY takes no parameters for these
+            f"COPY (SELECT {_quoted(log)} AS log,"  # noqa: S608
+            f" unnest(CASE WHEN json_valid(line) THEN json_transform(line::JSON, {_quoted(shape)}) END),"
+            f" line AS {LINE}"
+            f" FROM read_json([{_quoted(copy.name)}], format = 'newline_delimited', maximum_object_size = {_LONGEST},"
+            " columns = {line: 'VARCHAR'}))"
+            f" TO {_quoted(part)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROWS})"
+        )
+        os.chmod(part, 0o600)
 
 
 def lines(path: str) -> Iterator[list[bytes]]:

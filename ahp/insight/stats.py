@@ -53,10 +53,6 @@ class Answers:
     given: int = 0
     derived: int = 0
 
-    @property
-    def total(self) -> int:
-        return self.given + self.derived
-
 
 @dataclass
 class Figures:
@@ -182,7 +178,9 @@ def summed(logs: Sequence[Chronicle], question: Question) -> Stats:
         of(name).excused += 1
     for figures in found.values():
         figures.levels = {word: figures.levels[word] for word in LEVELS if word in figures.levels}
-        figures.answers = dict(sorted(figures.answers.items(), key=lambda one: (-one[1].total, one[0])))
+        figures.answers = dict(
+            sorted(figures.answers.items(), key=lambda one: (-one[1].given - one[1].derived, one[0]))
+        )
         figures.states, figures.excuses = _most_first(figures.states), _most_first(figures.excuses)
     ordered = sorted(found.values(), key=lambda one: (-one.episodes, -one.attempts, -one.signals, one.name))
     if question.by == "week":

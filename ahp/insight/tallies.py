@@ -222,7 +222,7 @@ class Window:
         calls, signals, places = self.notes.calls, self.notes.signals, self.notes.places
         for row in range(self.start(calls), len(calls)):
             yield calls.moment[row], calls.place[row], calls.many[row], False
-        of_calls = {number for number, word in enumerate(self.words) if _is_of_calls(word)}
+        of_calls = {number for number, word in enumerate(self.words) if is_of_calls(word)}
         if not of_calls.intersection(places.hook):
             return
         for row in range(self.first, len(signals)):
@@ -286,7 +286,8 @@ def picked(table: Table, column: str, rows: Sequence[int]) -> Sequence[Any]:
     return [values[row] for row in rows]
 
 
-def _is_of_calls(word: str) -> bool:
+def is_of_calls(word: str) -> bool:
+    """Whether a hook is one of tool calls, sessions and what people type."""
     trigger = TRIGGERS.get(word)
     return trigger is not None and trigger.family in COUNTED
 
