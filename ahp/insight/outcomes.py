@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from ahp.insight import reading
-from ahp.insight.advice import Share
+from ahp.insight.advice import SAMPLE, Share
 from ahp.insight.aftermath import REVERTED, Aftermath
 from ahp.insight.commit_records import Attempt, CommitRecords
 from ahp.journal.answers import kind_of
@@ -40,7 +40,8 @@ class Grade(NamedTuple):
     these, in the words of `aftermath`, and `missed` ones that it was silent on went wrong.
 
     `precision` and `recall` are shares with intervals, corrected; `auc` is how well its word tells the two apart (0.5:
-    not at all). None where too few are known.
+    not at all). None where too few are known. `weak` are the top folders in which its precision, the first of two, is
+    not half of what it is elsewhere, with all of the intervals: of many folders one always differs a little.
     """
 
     rule: str
@@ -53,6 +54,7 @@ class Grade(NamedTuple):
     precision: Share | None
     recall: Share | None
     auc: float | None
+    weak: dict[str, tuple[Share, Share]]
 
 
 def grade(rule: str, told: Spoken, after: Aftermath, settled: set[str]) -> Grade:
@@ -70,7 +72,21 @@ def grade(rule: str, told: Spoken, after: Aftermath, settled: set[str]) -> Grade
         if recall is not None and good > 0:
             auc = (1 + hits / (hits + misses) - (len(spoke) - hits) / good) / 2
     counts = len(spoke | asked), len(spoke), dict(how.most_common()), dict(wrong.most_common()), missed.total()
-    return Grade(rule, *counts, told.refused, precision, recall, auc)
+    return Grade(rule, *counts, told.refused, precision, recall, auc, _weak(spoke, after))
+
+
+def _weak(spoke: set[str], after: Aftermath) -> dict[str, tuple[Share, Share]]:
+    within: dict[str, set[str]] = {}
+    for id in spoke:
+        for path, *_ in after.facts[id].taken:
+            if "/" in path:
+                within.setdefault(path.partition("/")[0] + "/", set()).add(id)
+    found: dict[str, tuple[Share, Share]] = {}
+    for folder, some in sorted(within.items()):
+        if min(len(some), len(spoke - some)) >= SAMPLE:
+            here, there = (_precision(_kinds(one, after), len(one), after) for one in (some, spoke - some))
+            found |= {folder: (here, there)} if 2 * here.high < there.low else {}
+    return found
 
 
 def _kinds(commits: Iterable[str], after: Aftermath) -> Counter[str]:
@@ -143,11 +159,8 @@ def _said(attempt: Attempt, dismissed: Collection[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for verdict in attempt.verdicts.values():
         skipped = verdict.get("skipped")
-        found |= {
-            str(one.get("rule")): SKIPPED
-            for one in (skipped if isinstance(skipped, list) else ())
-            if isinstance(one, dict)
-        }
+        some = [one for one in skipped if isinstance(one, dict)] if isinstance(skipped, list) else []
+        found |= {str(one.get("rule")): SKIPPED for one in some}
     for signal in attempt.signals:
         how = DISMISSED if str(signal.get("id")) in dismissed else PASSED
         found[str(signal.get("rule"))] = next((word for key, word in _MARKS.items() if signal.get(key)), how)

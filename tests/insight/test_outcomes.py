@@ -203,8 +203,27 @@ def test_a_proposed_rule_is_graded_by_what_became_of_the_commits_it_names(
     assert "6 went wrong (6 reverted)" in out and "Of many commits, never of one" in out
     assert run(["try", "wide", "--outcomes", "--format", "json"]) == 0
     (one,) = json.loads(capsys.readouterr().out)["outcomes"]["rules"]
+    assert one["weak"] == {}
     assert one["rule"] == "wide" and one["wrong"] == {"reverted": 6}
     assert one["recall"]["share"] == 1 and one["spoke"] < 14
     assert run(["stats", "--outcomes"]) == 0
     assert "known" in capsys.readouterr().out
     assert run(["stats", "--outcomes", "--by", "week"]) == 2
+
+
+def test_a_folder_in_which_a_rule_is_right_less_often_is_named(
+    dated: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for n in range(20):
+        dated.commit("wrong", **{"src/a": f"{n}\n", "src/b": f"{n}\n"})
+        dated.git("revert", "--no-edit", "HEAD")
+        dated.commit("good", **{"docs/a": f"{n}\n", "docs/b": f"{n}\n"})
+    dated.write(".ahp/hooks.yaml", "version: 1\nrules:\n  wide: {at: pre-commit, prompt: files.changed_count > 1}\n")
+    monkeypatch.chdir(dated.root)
+    monkeypatch.setattr(clock, "now", lambda: 1_735_689_600 + 400.0 * DAY)
+    assert run(["try", "wide", "--outcomes"]) == 0
+    assert "wide: narrow it? Its precision in docs/ is 0% (0% to " in " ".join(capsys.readouterr().out.split())
+    assert run(["try", "wide", "--outcomes", "--format", "json"]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["outcomes"]["rules"]
+    (here, elsewhere) = one["weak"].pop("docs/")
+    assert one["weak"] == {} and here["hits"] == 0 and elsewhere["share"] > 0.4

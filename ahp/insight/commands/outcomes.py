@@ -83,8 +83,12 @@ def as_json(found: Told) -> dict[str, Any]:
     after, kinds = found.after, _kinds(found)
     join = {"found": _share(after.found), "labelled": LABELLED, "false": after.false}
     head = {"commits": len(found.settled), "within_days": WITHIN, "wrong": kinds, "join": join}
-    shares = [{"precision": _share(one.precision), "recall": _share(one.recall)} for one in found.grades]
-    return {**head, "rules": [{**one._asdict(), **more} for one, more in zip(found.grades, shares, strict=True)]}
+    told = []
+    for one in found.grades:
+        weak = {folder: [*map(_share, both)] for folder, both in one.weak.items()}
+        shares = {"precision": _share(one.precision), "recall": _share(one.recall), "weak": weak}
+        told.append({**one._asdict(), **shares})
+    return {**head, "rules": told}
 
 
 def _share(one: Share | None) -> dict[str, float] | None:
@@ -109,6 +113,10 @@ def _text(found: Told) -> str:
             for row in (_TITLES, *rows)
         ]
     notes = []
+    for one in graded:
+        for folder, (here, there) in one.weak.items():
+            told = f"{here} of {here.many:.0f}, elsewhere {there} of {there.many:.0f}"
+            notes.append(f"{one_line(one.rule, 40)}: narrow it? Its precision in {one_line(folder, 60)} is {told}")
     few = [one_line(one.rule, 40) for one in found.grades if one.precision is None and one.spoke]
     if few:
         notes.append(f"spoke of fewer than {MOST} of them: {', '.join(few)}")
