@@ -20,11 +20,11 @@ from ahp.system.commits import Past
 from ahp.system.git import Repository
 
 _WIDTH = 80
-_TITLES = ("rule", "spoke", "wrong", "good", "precision", "recall", "auc")
+_TITLES = ("rule", "matched", "wrong", "good", "precision", "recall", "auc")
 _WOULD = "would have spoken"
 _NEVER = (
     "Of many commits, never of one: a fix is joined to what it fixes by the lines that it takes back. precision: of "
-    "what the rule spoke of, what went wrong; recall: of what went wrong, what it spoke of; auc: 0.5 tells nothing."
+    "what the rule matched, what went wrong; recall: of what went wrong, what it matched; auc: 0.5 tells nothing."
 )
 
 
@@ -102,7 +102,7 @@ def _kinds(found: Told) -> dict[str, int]:
 def _text(found: Told) -> str:
     kinds, after = _kinds(found), found.after
     wrong = ", ".join(f"{many} {kind}" for kind, many in sorted(kinds.items(), key=lambda one: -one[1]))
-    head = f"{counted(len(found.settled), 'commit')} of which the outcome is known, {WITHIN} days later"
+    head = f"{counted(len(found.settled), 'commit')} with a known outcome, {WITHIN} days later"
     lines = [f"{head}: {sum(kinds.values())} went wrong" + (f" ({wrong})" if wrong else ""), ""]
     graded = [one for one in found.grades if one.precision is not None]
     rows = [_row(one) for one in graded]
@@ -119,7 +119,7 @@ def _text(found: Told) -> str:
             notes.append(f"{one_line(one.rule, 40)}: narrow it? Its precision in {one_line(folder, 60)} is {told}")
     few = [one_line(one.rule, 40) for one in found.grades if one.precision is None and one.spoke]
     if few:
-        notes.append(f"spoke of fewer than {MOST} of them: {', '.join(few)}")
+        notes.append(f"matched fewer than {MOST} of them: {', '.join(few)}")
     refused = [f"{one_line(one.rule, 40)} {one.refused:,}" for one in found.grades if one.refused]
     if refused:
         notes.append(f"refused, which became no commit and has no outcome: {', '.join(refused)}")

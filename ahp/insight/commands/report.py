@@ -42,7 +42,7 @@ def command(
 ) -> None:
     """The signal log as a page of charts (--html), or what it knows of each commit of a range (--audit).
 
-    The audit tells of each commit by which policy it was judged, what was let pass, and who approved that. Without
+    The audit says for each commit which policy judged it, what it let pass, and who approved that. Without
     RANGE it is about the last hundred commits.
     """
     if is_audit == (page is not None):

@@ -43,7 +43,7 @@ _LEGEND = (
     is_flag=False,
     flag_value="",
     metavar="[A..B]",
-    help="Rules by what became of the commits that they spoke of, since the log began or of a range.",
+    help="Rules by what became of the commits that they matched, since the log began or of a range.",
 )
 @FROM
 @TEXT_OR_JSON

@@ -97,7 +97,7 @@ def test_a_terminal_that_a_model_makes_up_is_no_person_s(repo: Repo) -> None:
     gate = RepositoryGate(str(repo.root), session="s1")
     turn = Agent(model, [shell(None)], gate=gate, config=config, root=str(repo.root)).run("write the key")
     assert turn.stop_reason == "DONE", turn.answer
-    assert "at a terminal of their own, not in `ahp agent`" in model.said[2]
+    assert "which `ahp agent` cannot give; run in a terminal: " in model.said[2]
     assert not (repo.root / ".env").exists()
 
 
