@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-from ahp.runner.context.retriever import Retriever
+from ahp.runner.context.retriever import retrieve
 
 FILES, FUNCTIONS = 10_000, 60
 BUDGET = 300.0  # ms
@@ -29,13 +29,12 @@ def main() -> int:
     rounds = 5 if parser.parse_args().quick else 30
     with tempfile.TemporaryDirectory(prefix="ahp-bench-") as folder:
         _project(Path(folder))
-        retriever = Retriever(folder, lambda path: True, tokens=2000)
         took = []
         for _ in range(rounds):
             begin = time.perf_counter()
-            passages = retriever.retrieve([TASK]).passages
+            places = retrieve(folder, [TASK], (), lambda path: True)
             took.append((time.perf_counter() - begin) * 1e3)
-    assert passages[0].path == "src/m3/f301.py", "the file that the task names comes first"
+    assert places[0].path == "src/m3/f301.py", "the file that the task names comes first"
     print(f"ms, median of {rounds}, {FILES:,} files")
     print(f"{'what a prompt gets':34} {median(took):8.1f}")
     print(f"budget: {BUDGET:g} ms: {'kept' if median(took) <= BUDGET else 'MISSED'}")

@@ -24,8 +24,8 @@ rules:
 """
 # Lines of ahp/*.py by room. The whole has to come down to 72,000: who adds to one room takes as many from another.
 LINES = {
-    "runner": 12_940,
-    "hosts": 8_610,
+    "runner": 12_777,
+    "hosts": 8_630,
     "policy": 7_420,
     "insight": 7_380,
     "agents": 6_840,

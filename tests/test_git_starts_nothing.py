@@ -224,7 +224,7 @@ ASKED: dict[str, Callable[[Repo, Any], object]] = {
     ],
     "contents": lambda repo, _: tree_digest.contents(asked(repo), lambda path: True),
     "listed files": lambda repo, _: project_files.listed(str(repo.root), "."),
-    "found words": lambda repo, _: retriever._changed(asked(repo)),
+    "found words": lambda repo, _: retriever.search(str(repo.root), ["a", "b"]),
     "steps beside each other": _trees,
     "anchor": _anchor,
     "blobs": lambda repo, _: blobs.heads(asked(repo), [repo.git("rev-parse", "HEAD:a.txt")], 4),

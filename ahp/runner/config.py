@@ -36,8 +36,8 @@ class AgentConfig(BaseModel):
     the last exchange; null is the model's window less `max_tokens`, where its server lists that."""
 
     retrieval_tokens: int = Field(default=1_000, ge=0)
-    """Tokens, by estimate, of what is retrieved from the project for each conversation: passages of files that the task
-    or step names, that were changed lately, that failed. At most a quarter of `context_tokens`. 0 retrieves nothing."""
+    """Tokens, by estimate, that each conversation opens with beside its task: what the policy asks of agents, and where
+    in the project to look first. At most a quarter of `context_tokens`. 0 gives nothing."""
 
     max_plan_steps: int = Field(default=8, ge=0)
     """Steps of a plan; longer plans are cut. 0 allows no plan at all."""

@@ -12,7 +12,6 @@ from pydantic import BaseModel
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
 from ahp.runner.config import AgentConfig
-from ahp.runner.context.retriever import Retriever
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.gates import Gate, reasons
 from ahp.runner.gating.issue_gates import IssueGates, Move
@@ -241,10 +240,7 @@ class _Run:
         self._mark = secrets.token_hex(8)
         self._descendants = Descendants(self._mark)
         tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root, self._env, self._descendants)
-        room = config.retrieval_tokens
-        room = room if config.context_tokens is None else min(room, config.context_tokens // 4)
-        retriever = Retriever(agent.root, self._desk.may_read, tokens=room, issue=agent.issue, brief=self._desk.brief)
-        self._session = Session(agent, self._desk, tools, retriever, nonce, past)
+        self._session = Session(agent, self._desk, tools, nonce, past)
         self._root, self._task_text = agent.root, ""
         self._given: Given | None = None
         self._insisted = False  # whether work was taken up again for an answer that nothing covers

@@ -15,7 +15,7 @@ from ahp.system.interrupt import Ended
 Event = dict[str, Any]
 Kind = Literal[
     "run_start", "run_resume", "run_end", "state", "person", "final_verify", "issue_moved", "conversation",
-    "message", "trimmed", "brief", "retrieved", "not_retrieved", "note", "response", "model_request", "model_answer",
+    "message", "trimmed", "brief", "retrieved", "note", "response", "model_request", "model_answer",
     "model_retry", "malformed_reply", "intercepted", "answered", "control_signal", "plan_generated",
     "planning_retry", "replan", "plan_step_start", "plan_step_end", "plan_step_blocked", "step_checkout",
     "step_tree", "step_dropped", "step_merging", "step_merged", "step_conflict", "step_not_kept", "not_parallel",

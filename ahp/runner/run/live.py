@@ -88,10 +88,8 @@ _WORDS: dict[Kind, Callable[[Event], str | None]] = {
     "stuttering": lambda event: f"breaker  E_STUTTERING: {event['tool']}",
     "trimmed": _trimmed,
     "brief": lambda event: f"context  given: what the policy asks of agents ({event['tokens']} tokens)",
-    "retrieved": lambda event: (
-        f"context  given: {event['path']}:{event['first']}-{event['last']} ({', '.join(event['why'])})"
-    ),
-    "not_retrieved": lambda event: f"context  not given, the gate refuses it: {event['path']}",
+    # 0.4 wrote one event a file.
+    "retrieved": lambda event: f"context  look first: {', '.join(one['path'] for one in event.get('places', [event]))}",
     "model_retry": lambda event: f"model    {event['problem']}; asked again in {event['seconds']:g} s",
     "person": lambda event: f"person   {event['choice']}: {event['what']}",
     "leftovers_ended": lambda event: f"ended    left running by {event['tool']}: {', '.join(event['names'])}",

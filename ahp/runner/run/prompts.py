@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from ahp.protocol.text import excerpt, one_line
-from ahp.runner.context.retriever import Passage
+from ahp.runner.context.retriever import Place
 from ahp.runner.run.events import Event
 from ahp.runner.tools.tool import Tool
 from ahp.runner.words.plan import Plan, PlanStep, StepStatus
@@ -252,10 +252,10 @@ def done_again(former: str, paths: Sequence[str], changes: str, frames: Frames) 
     )
 
 
-def passage(one: Passage, frames: Frames) -> str:
-    """A passage that was retrieved from the project."""
-    place = f"{one_line(one.path)}, lines {one.first} to {one.last}"
-    return f"From {place} ({', '.join(one.why)}):\n{frames.around(one.text)}"
+def places(found: Sequence[Place], frames: Frames) -> str:
+    """Where in the project to look first."""
+    lines = (f"{one_line(one.path)}{f': {str(one.lines)[1:-1]}' if one.lines else ''}" for one in found)
+    return "Look here first (path: lines):\n" + frames.around("\n".join(lines))
 
 
 def _done(plan: Plan) -> list[str]:

@@ -310,7 +310,7 @@ class RestoredRun(Cursor):
                     forget_blocks(self.blocks, event["trigger"], event["reasons"])
             case "issue_moved":
                 self.moved.add(str(event["verb"]))
-            case ("final_verify" | "message" | "trimmed" | "brief" | "retrieved" | "not_retrieved" | "note" |
+            case ("final_verify" | "message" | "trimmed" | "brief" | "retrieved" | "note" |
                 "response" | "model_retry" | "malformed_reply" | "intercepted" | "planning_retry" |
                 "step_not_kept" | "not_parallel" | "verdict" | "gate_error" | "repeated_call" |
                 "leftovers_ended"):  # fmt: skip

@@ -10,12 +10,12 @@ from pydantic import BaseModel, ValidationError
 from ahp.facts.policy import AGENT_FILE
 from ahp.protocol.text import excerpt, failure
 from ahp.runner.config import AgentConfig
-from ahp.runner.context.retriever import Retriever, tokens
+from ahp.runner.context.retriever import retrieve
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.models.model import Answer, Model
 from ahp.runner.run import prompts
-from ahp.runner.run.conversation import Conversation
+from ahp.runner.run.conversation import Conversation, estimate
 from ahp.runner.run.events import AnyLog, EventLog
 from ahp.runner.run.evidence import Given, owed
 from ahp.runner.run.limits import Breaker, Budget, Room, Usage
@@ -43,6 +43,8 @@ class Setup(typing.Protocol):
     config: AgentConfig
     events: EventLog
     toolbox: Toolbox
+    root: str
+    issue: str | None
     answer: type[BaseModel]
 
 
@@ -54,7 +56,6 @@ class Session:
         setup: Setup,
         desk: SignalDesk,
         tools: GatedTools,
-        retriever: Retriever,
         nonce: str,
         past: RestoredRun | None = None,
     ) -> None:
@@ -74,7 +75,7 @@ class Session:
         self._cuts = 0  # in a row
         self._native = False  # whether the model could call its tools as such
         self._calls: list[ToolCall | Malformed] = []  # of the last reply, beside its text
-        self._retriever = retriever
+        self._root, self._issue, self._brief = setup.root, setup.issue, ""
         # Here the clock of the budget starts.
         budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
         self.usage = Usage(budget, Room(config.context_tokens, lambda: _window(setup.model, config.max_tokens)))
@@ -116,7 +117,7 @@ class Session:
         other.cut, other._cuts, other._reminders = False, 0, []
         other.silent, other._silences = False, 0
         other._requests, other._conversation = self._requests.beside(events), None
-        other._retriever = self._retriever.at(root, desk.may_read, desk.brief)
+        other._root, other._brief = root, ""
         if cursor is not None:
             other._take_up_talk(cursor)
         return other
@@ -145,28 +146,24 @@ class Session:
         self._talk.say("\n\n".join([*self._first(), text]))
 
     def _retrieved(self, about: Sequence[str]) -> list[str]:
-        """What is found in the project, as the model reads it; the events say what was given and why."""
-        if not about:
-            return []
-        found = self._retriever.retrieve(about, self.events.seen)
-        if found.brief:
-            self.events("brief", text=found.brief, tokens=tokens(found.brief))
-        for one in found.passages:
-            self.events(
-                "retrieved",
-                path=one.path,
-                first=one.first,
-                last=one.last,
-                tokens=tokens(one.text),
-                score=one.score,
-                why=list(one.why),
-            )
-        for path in found.refused:
-            self.events("not_retrieved", path=path)
-        return [
-            *self.frames.gate([found.brief] if found.brief else []),
-            *[prompts.passage(one, self.frames) for one in found.passages],
-        ]
+        """What the policy asks of agents, and where in the project to look first; within `retrieval_tokens`."""
+        room, said = self.config.retrieval_tokens, list[str]()
+        if self.config.context_tokens is not None:
+            room = min(room, self.config.context_tokens // 4)
+        if not about or not room:
+            return said
+        self._brief = self._brief or self.desk.brief()
+        if self._brief and (brief := _tokens(self._brief)) <= room:
+            room -= brief
+            self.events("brief", text=self._brief, tokens=brief)
+            said += self.frames.gate([self._brief])
+        found = retrieve(self._root, [*about, self._issue or ""], self.events.seen, self.desk.may_read)
+        while found and _tokens(prompts.places(found, self.frames)) > room:
+            found.pop()
+        if not found:
+            return said
+        self.events("retrieved", places=[vars(one) for one in found])
+        return [*said, prompts.places(found, self.frames)]
 
     def _first(self) -> list[str]:
         """What the next turn begins with, once: reminders, then the gate's notes."""
@@ -361,3 +358,7 @@ def work_on(session: Session, step: PlanStep, calls_made: int, begin: Callable[[
             session.say(f"{reply.problem}\n{prompts.CONTROL}")
         else:
             session.say(prompts.STEP_NUDGE)
+
+
+def _tokens(text: str) -> int:
+    return estimate([{"role": "user", "content": text}])
