@@ -14,10 +14,7 @@ from tests.runner.runs import Scene, call
 
 @tool
 def look(path: str, lines: Annotated[int, Field(ge=1)] = 10) -> str:
-    """Reads a file.
-
-    More that the model need not know.
-    """
+    """Reads a file."""
     return f"{lines} lines of {path}"
 
 
@@ -50,16 +47,15 @@ def save(
 
     Args:
         path: where to
-        mode: is described already
     """
     return f"{path} {schema} {context is not None}"
 
 
-def test_arguments_are_described_by_annotations_and_documentation() -> None:
+def test_annotations_describe_arguments_and_the_documentation_as_a_whole_the_tool() -> None:
     properties = save.args.model_json_schema()["properties"]
-    described = {"path": "where to", "text": "what to write", "mode": "its permissions", "schema": "of the file"}
-    assert {name: one["description"] for name, one in properties.items()} == described
-    assert save.description == "Saves a text in a file."
+    described = {"path": None, "text": "what to write", "mode": "its permissions", "schema": "of the file"}
+    assert {name: one.get("description") for name, one in properties.items()} == described
+    assert save.description == "Saves a text\nin a file.\n\nArgs:\n    path: where to"
     assert save.run(save.args(path="a", text="b"), ToolContext("/r", 1.0)) == "a 1 True"
 
 
