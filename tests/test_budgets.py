@@ -36,6 +36,7 @@ LINES = {
     "gate": 3_640,
     "cli": 2_730,
     "box": 2_570,
+    "integrations": 170,
     "tickets": 1_450,
     "protocol": 620,
     "shell": 360,

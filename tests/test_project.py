@@ -37,7 +37,7 @@ FLOORS = [
     "hosts",
     "cli",
 ]
-WINGS = ["agents", "box", "insight", "runner"]  # a wing imports core, and no other wing
+WINGS = ["agents", "box", "insight", "integrations", "runner"]  # a wing imports core, and no other wing
 
 # Packages that give programs their names, each imported when it is first asked for.
 LAZY = ("ahp", "ahp.runner")
@@ -284,7 +284,7 @@ def optional(tree: ast.Module) -> set[tuple[int, str]]:
 
 
 def test_what_is_imported_is_declared_where_it_is_needed() -> None:
-    """An extra serves its own floor, and no module needs one to be imported."""
+    """An extra serves its own floor, and no module needs one to be imported but that of an integration."""
     brings = metadata.packages_distributions()
     wrong = []
     for name, path in modules().items():
@@ -294,6 +294,9 @@ def test_what_is_imported_is_declared_where_it_is_needed() -> None:
             if top == "ahp" or top in sys.stdlib_module_names | LIGHT_MAY_IMPORT | OF_THE_PROJECT.get(name, set()):
                 continue
             extra = "" if (line, target) in needed else EXTRA_OF_FLOOR.get(str(floor_of(name)), "")
+            if floor_of(name) == "integrations":  # a module is for those who have its library
+                extra = name.rpartition(".")[2].replace("_", "-")
+                extra = extra if extra in requirements() else ""
             allowed = declared("") | declared(extra)
             if not allowed & {BROUGHT_ALONG.get(top, ""), *map(str.lower, brings.get(top, ()))}:
                 wrong.append(f"{path.relative_to(PROJECT)}:{line}: {target}")

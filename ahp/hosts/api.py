@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from ahp.gate.decide import decide
 from ahp.hosts import asking
@@ -17,8 +17,15 @@ from ahp.system.errors import AhpError
 STATED = ("tool", "session", "prompt")  # what only the program that asks can know
 
 
+class Opened(Protocol):
+    """A repository that a library has opened, as GitPython's `git.Repo`."""
+
+    @property
+    def working_dir(self) -> "str | os.PathLike[str]": ...
+
+
 class Gate:
-    """The gate of the project that holds the folder `root`.
+    """The gate of the project that holds the folder `root`, or what `git.Repo` has opened.
 
     `agent` names the agent that acts, "" for whoever the environment's markers tell; `session` is its session's id;
     `host` is what the log names as asking; `budget` are the seconds that one verdict may take.
@@ -26,14 +33,14 @@ class Gate:
 
     def __init__(
         self,
-        root: "str | os.PathLike[str]" = ".",
+        root: "str | os.PathLike[str] | Opened" = ".",
         *,
         agent: str = "",
         session: str = "",
         host: str = "api",
         budget: float = asking.BUDGET,
     ) -> None:
-        self._folder = os.path.abspath(root)
+        self._folder = os.path.abspath(root if isinstance(root, str | os.PathLike) else root.working_dir)
         self._agent, self._session, self._host, self._budget = agent, session, host, budget
 
     def judge(self, trigger: str, /, *, issue_id: str = "", dry: bool = False, **facts: Any) -> Verdict:

@@ -20,8 +20,8 @@ Run = Callable[[str, dict[str, Any], Callable[[dict[str, Any]], tuple[str, bool]
 
 
 def block(language: str) -> str:
-    (found,) = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
-    return str(found)
+    """The first one; tests/integrations has those of frameworks."""
+    return str(re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)[0])
 
 
 @pytest.fixture
