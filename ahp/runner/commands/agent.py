@@ -2,7 +2,7 @@
 
 import os
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ahp.runner.models.model import Model
     from ahp.runner.run.agent import Agent, AgentTurn
     from ahp.runner.run.events import Event, EventLog, Listener
-    from ahp.runner.run.live import LiveView
     from ahp.runner.tools.tool import Tool
 
 _LIVE = click.option(
@@ -89,8 +88,7 @@ def run(
     if script and any(named.values()):
         raise click.UsageError(_ONE_OF_THEM)
     root = runs.project_root(os.getcwd())
-    view = _view(live, form)
-    person = _person(root, ask, view)
+    person = _person(root, ask)
     given = load_script(script) if script else None
     task = task or (given.task if given else None)
     if not task:
@@ -103,12 +101,12 @@ def run(
     asked = given.model() if given else _connected(config, **named)
     tools = given.toolbox() if given else _project_tools()
     run_id = runs.new_id()
-    events = EventLog(runs.events_path(root, run_id), _listeners(view, form))
+    events = EventLog(runs.events_path(root, run_id), _listeners(live, form))
     try:
         if script:
             runs.keep_script(root, run_id, script)
         agent = _agent(root, run_id, config, issue, events, asked, tools, person)
-        with _told_how_to_go_on(run_id), view or nullcontext():
+        with _told_how_to_go_on(run_id):
             turn = agent.run(task)
     finally:
         events.close()
@@ -149,20 +147,16 @@ def resume(
     from ahp.runner.scripted import load_script
 
     root = runs.project_root(os.getcwd())
-    view = _view(live, form)
-    person = _person(root, ask, view)
+    person = _person(root, ask)
     run_id = runs.find(root, run_id)
     if script and any(named.values()):
         raise click.UsageError(_ONE_OF_THEM)
     scripted = script or (None if any(named.values()) else runs.kept_script(root, run_id))
     given = load_script(scripted) if scripted else None
     config = load_config(root)
-    events = EventLog(runs.events_path(root, run_id), _listeners(view, form), resumes=True)
+    events = EventLog(runs.events_path(root, run_id), _listeners(live, form), resumes=True)
     try:
         past = RestoredRun(events.seen)
-        if view is not None:
-            for event in events.seen:
-                view.progress.read(event)
         if past.issue is not None and "start" in past.moved:
             check_branch(root, past.issue)
         # Work side by side goes on so, unless one at a time is asked for.
@@ -174,7 +168,7 @@ def resume(
             if given
             else (_connected(config, **past.asked(**named)), _project_tools())
         )
-        with _told_how_to_go_on(run_id), view or nullcontext():
+        with _told_how_to_go_on(run_id):
             turn = _agent(root, run_id, config, past.issue, events, asked, tools, person).resume()
     finally:
         events.close()
@@ -224,24 +218,19 @@ def _agent(
     )
 
 
-def _view(live: bool | None, form: str) -> "LiveView | None":
+def _listeners(live: bool | None, form: str) -> "tuple[Listener, ...]":
     """What shows a run while it goes on: by default where a person looks on and has not asked for events."""
-    if not (live or (live is None and form == "text" and sys.stderr.isatty())):
-        return None
-    from ahp.runner.run.live import LiveView
+    from ahp.runner.run.live import show
 
-    return LiveView()
-
-
-def _listeners(view: "LiveView | None", form: str) -> "tuple[Listener, ...]":
-    return (*((view,) if view else ()), *((_print_event,) if form == "json" else ()))
+    shown = live or (live is None and form == "text" and sys.stderr.isatty())
+    return (*((show,) if shown else ()), *((_print_event,) if form == "json" else ()))
 
 
 def _print_event(event: "Event") -> None:
     click.echo(jsontext.encode(event))
 
 
-def _person(root: str, ask: bool, view: "LiveView | None") -> "Person | None":
+def _person(root: str, ask: bool) -> "Person | None":
     """Who decides at the terminal, with --ask. Raises UsageError where no person is."""
     if not ask:
         return None
@@ -252,7 +241,7 @@ def _person(root: str, ask: bool, view: "LiveView | None") -> "Person | None":
     actor = identify(environ.current())
     if actor.kind != "human" or not terminal.attended():
         raise click.UsageError("--ask is for a person at a terminal")
-    return PersonAtTerminal(root, actor, view.paused if view else nullcontext)
+    return PersonAtTerminal(root, actor)
 
 
 @contextmanager

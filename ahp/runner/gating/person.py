@@ -1,7 +1,6 @@
 """A person at the terminal, asked when the gate's refusals would end a run. The model has no part in it."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -33,15 +32,9 @@ class Person(Protocol):
 
 
 class PersonAtTerminal:
-    """The person `actor` at this process's terminal; their word that a rule passes is recorded for `root`'s gate.
+    """The person `actor` at this process's terminal; their word that a rule passes is recorded for `root`'s gate."""
 
-    `alone` is entered as long as they are asked: nobody else writes there then.
-    """
-
-    def __init__(
-        self, root: str, actor: Actor, alone: Callable[[], AbstractContextManager[None]] = nullcontext
-    ) -> None:
-        self._alone = alone
+    def __init__(self, root: str, actor: Actor) -> None:
         self._journal = journal_of(root)
         self._actor = actor
 
@@ -50,11 +43,7 @@ class PersonAtTerminal:
         lines = [f"ahp: the gate refuses {one_line(what, 80)}:"]
         lines += [f"  {rule_of(one)} ({short_id(one)}): {one_line(reason_of(one.payload), 300)}" for one in blocks]
         choices = {"p": "pass once", **({"g": "go on without it"} if may_go_on else {}), "s": "stop"}
-        with self._alone():
-            terminal.forget_typed()
-            return self._decision(lines, choices, blocks)
-
-    def _decision(self, lines: list[str], choices: dict[str, str], blocks: Sequence[Signal]) -> Choice:
+        terminal.forget_typed()
         while True:
             typed = terminal.choose("\n".join(lines), choices)
             if typed == "g":

@@ -1,11 +1,8 @@
 """Events in a person's words: the live view, `show` and `replay` print the same lines."""
 
 import sys
-import time
-from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from ahp.protocol.text import one_line
 from ahp.runner.run.events import Event, Kind
@@ -99,145 +96,7 @@ _WORDS: dict[Kind, Callable[[Event], str | None]] = {
 }
 
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.live import Live
-
-_LINES = 8
-_MARKS = {"pending": "·", "in_progress": "▶", "done": "✓", "failed": "✗", "blocked": "■"}
-_STYLES = {"pending": "dim", "in_progress": "bold", "done": "green", "failed": "red", "blocked": "yellow"}
-_REFRESHES = 4  # a second
-# What the plan or the last line of the view shows already.
-_SHOWN_ELSEWHERE = frozenset({"run_start", "plan_generated", "plan_step_start", "plan_step_end", "state", "run_end"})
-
-
-class Progress:
-    """Where a run stands, read from one event after another."""
-
-    def __init__(self) -> None:
-        self.task = self.state = self.title = ""
-        self.steps: dict[str, tuple[str, str]] = {}  # by id: (description, status)
-        self.lines: deque[str] = deque(maxlen=_LINES)
-        self.verdicts: dict[str, int] = {}  # by decision, those that are not `allow`
-        self.requests = self.tokens = 0
-        self.usd = 0.0
-        self.limits: dict[str, Any] = {}
-
-    def read(self, event: Event) -> None:
-        """Takes one event in."""
-        kind: Kind = event["event"]
-        match kind:
-            case "run_start":
-                self.task, self.limits = str(event["task"]), dict(event["config"])
-            case "run_resume":
-                self.limits = dict(event["config"])
-            case "state":
-                self.state = str(event["state"])
-            case "plan_generated":
-                self.title = str(event["plan"]["title"])
-                self.steps = {step["id"]: (step["description"], step["status"]) for step in event["plan"]["steps"]}
-            case "plan_step_start":
-                self._mark(event["step_id"], "in_progress")
-            case "plan_step_end":
-                self._mark(event["step_id"], event["status"])
-            case "plan_step_blocked":
-                self._mark(event["step_id"], "blocked")
-            case "step_conflict":
-                self._replace(event["step_id"], event["new_id"])
-            case "verdict" if event["decision"] != "allow":
-                self.verdicts[event["decision"]] = self.verdicts.get(event["decision"], 0) + 1
-            case "model_request":
-                self.requests += 1
-            case "model_answer":
-                self.tokens += int(event["input_tokens"]) + int(event["output_tokens"])
-                self.usd += float(event["usd"])
-        said = line(event)
-        if said is not None and event["event"] not in _SHOWN_ELSEWHERE:
-            self.lines.append(said)
-
-    def _replace(self, former: str, new: str) -> None:
-        """The step that takes another one's place stands where that stood."""
-        self.steps = {
-            new if name == former else name: (said, "pending" if name == former else status)
-            for name, (said, status) in self.steps.items()
-        }
-
-    def _mark(self, step: str, status: str) -> None:
-        self.steps[step] = (self.steps.get(step, ("", ""))[0], status)
-
-    def used(self, seconds: float) -> str:
-        """What is used up, with its limit where there is one: `7 requests, 1200 of 5000 tokens, $0.02, 12 s`."""
-        parts = [f"{self.requests} requests", f"{self.tokens}{self._of('tokens', '{}')} tokens"]
-        if self.usd or self.limits.get("budget_usd") is not None:
-            parts.append(f"${self.usd:.2f}{self._of('usd', '${:.2f}')}")
-        parts.append(f"{seconds:.0f}{self._of('seconds', '{:g}')} s")
-        return ", ".join(parts)
-
-    def _of(self, budget: str, form: str) -> str:
-        limit = self.limits.get(f"budget_{budget}")
-        return "" if limit is None else f" of {form.format(limit)}"
-
-
-class LiveView:
-    """Shows a run on standard error: drawn anew in place at a terminal, else a line an event. A listener of its events.
-
-    As a context manager it draws from beginning to end.
-    """
-
-    def __init__(self, console: "Console | None" = None) -> None:
-        self.progress = Progress()
-        self._console = console
-        self._live: Live | None = None
-        self._began = time.monotonic()
-
-    def __call__(self, event: Event) -> None:
-        """Shows one event."""
-        self.progress.read(event)
-        if self._live is None and (said := line(event)) is not None and not self._drawn():
-            print(said, file=sys.stderr, flush=True)
-
-    def __enter__(self) -> "LiveView":
-        if self._drawn():
-            from rich.console import Console
-            from rich.live import Live
-
-            self._console = self._console or Console(stderr=True, highlight=False)
-            self._live = Live(get_renderable=self.drawing, console=self._console, refresh_per_second=_REFRESHES)
-            self._live.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Leaves the terminal alone, as long as somebody is asked there."""
-        if self._live is not None:
-            self._live.stop()
-        try:
-            yield
-        finally:
-            if self._live is not None:
-                self._live.start(refresh=True)
-
-    def drawing(self) -> "RenderableType":
-        """The view as it is now. Nothing in it is markup, whatever a model or a tool wrote."""
-        from rich.console import Group
-        from rich.text import Text
-
-        shown = self.progress
-        width = max((self._console.width if self._console else 100) - 2, 20)
-        rows = [Text(one_line(f"{shown.title or shown.task}", width), "bold")]
-        for name, (description, status) in shown.steps.items():
-            said = f"{_MARKS.get(status, '?')} {name}: {description}"
-            rows.append(Text("  " + one_line(said, width - 2), _STYLES.get(status, "")))
-        rows += [Text("  " + one_line(said, width - 2), "dim") for said in shown.lines]
-        told = ", ".join(f"{count} {decision}" for decision, count in shown.verdicts.items())
-        used = shown.used(time.monotonic() - self._began)
-        rows.append(Text(one_line("   ".join(filter(None, [shown.state, used, told])), width), "cyan"))
-        return Group(*rows)
-
-    def _drawn(self) -> bool:
-        return self._console.is_terminal if self._console is not None else sys.stderr.isatty()
+def show(event: Event) -> None:
+    """Prints an event's line on standard error. A listener of events."""
+    if (said := line(event)) is not None:
+        print(said, file=sys.stderr, flush=True)
