@@ -24,7 +24,7 @@ rules:
 """
 # Lines of ahp/*.py by room. The whole has to come down to 72,000: who adds to one room takes as many from another.
 LINES = {
-    "runner": 12_541,
+    "runner": 12_454,
     "hosts": 8_630,
     "policy": 7_420,
     "insight": 7_380,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ahp.facts.tool import Touched
     from ahp.runner.config import AgentConfig
     from ahp.runner.gating.gate_adapter import RepositoryGate
-    from ahp.runner.models.connect import connect
+    from ahp.runner.models.exchange import connect
     from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError, NativeCall, ToolDefinition, Want
     from ahp.runner.run.agent import Agent, AgentTurn
     from ahp.runner.run.conversation import Message
@@ -48,7 +48,7 @@ _NAMES = {
     "ahp.facts.tool": "Touched",
     "ahp.runner.config": "AgentConfig",
     "ahp.runner.gating.gate_adapter": "RepositoryGate",
-    "ahp.runner.models.connect": "connect",
+    "ahp.runner.models.exchange": "connect",
     "ahp.runner.models.model": "Answer ContextOverflow Model ModelError NativeCall ToolDefinition Want",
     "ahp.runner.run.agent": "Agent AgentTurn",
     "ahp.runner.run.conversation": "Message",

@@ -11,7 +11,7 @@ import pytest
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models import exchange
 from ahp.runner.models.endpoint import APIS
-from ahp.runner.run.requests import definition
+from ahp.runner.run.session import definition
 from ahp.runner.tools.catalog import GROUP, standard_tools
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"

@@ -1,28 +1,168 @@
 """Steps whose dependencies are done, side by side: each in a checkout, merged in the order of the plan."""
 
 import os
+import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
 
+from ahp.facts.tool import Touched
 from ahp.protocol.text import one_line
-from ahp.runner.parallel.checkout_gate import CheckoutGate
-from ahp.runner.parallel.checkouts import Checkouts, remove_all
-from ahp.runner.parallel.interrupted_steps import InterruptedSteps, Standing
+from ahp.protocol.verdict import Verdict
+from ahp.runner.gating.gates import Gate
+from ahp.runner.parallel.checkouts import PREFIX, Checkouts, remove_all
 from ahp.runner.parallel.merging import Conflict, MergeBack, StepRun
 from ahp.runner.run import prompts
 from ahp.runner.run.events import EventLog, StepEvents
 from ahp.runner.run.limits import Breaker
-from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.run.restored_run import BesideStep, RestoredRun
 from ahp.runner.run.session import Session, work_on
 from ahp.runner.run.state_machine import StateMachine, Stop
 from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, ready_steps
 from ahp.system import files, interrupt
 from ahp.system.descendants import ending
 from ahp.system.errors import AhpError
+
+
+class CheckoutGate:
+    """Asks `gate`, one question at a time whoever asks, about calls that run in the folder `checkout`.
+
+    A policy never sees that folder, nor those beside it: in what it is told they are the project's `root`, and what it
+    changes in a call names the checkout again before that runs. `asking` is the lock that all steps of a run share.
+    """
+
+    def __init__(self, gate: Gate, asking: threading.Lock, root: str, checkout: str) -> None:
+        self._gate, self._asking = gate, asking
+        self._root, self._checkout = root, checkout
+        # Also those of the same run before it was killed: a model has read their names.
+        above = re.escape(checkout.rpartition("/")[0].rpartition("/")[0])
+        self._folders = re.compile(rf"{above}/{PREFIX}\w+/\d+(?![\w.-])")
+
+    def ask(
+        self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None, dry: bool = False
+    ) -> Verdict:
+        """The verdict of the gate. Raises what that raises."""
+        told = None if tool is None else {**self._told(tool), "checkout": self._checkout}
+        with self._asking:
+            verdict = self._gate.ask(trigger, tool=told, issue=issue, dry=dry)
+        if tool is not None and told is not None:
+            self._take_back(verdict, tool["input"], told["input"])
+        return verdict
+
+    def brief(self) -> str:
+        """What the gate asks of agents in general; "" where it does not tell. Raises AhpError."""
+        brief = getattr(self._gate, "brief", str)
+        with self._asking:
+            return str(brief())
+
+    def respond(self, signal_id: str, action: str, details: Mapping[str, Any]) -> None:
+        """Records an answer. Raises AhpError."""
+        with self._asking:
+            self._gate.respond(signal_id, action, details)
+
+    def _told(self, value: Any) -> Any:
+        """`value` with the project's folder in the place of every checkout's."""
+        if isinstance(value, str):
+            return self._folders.sub(lambda found: self._root, value)
+        if isinstance(value, Mapping):
+            return {key: self._told(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._told(item) for item in value]
+        if isinstance(value, Touched):
+            return Touched(self._told(value.paths), self._told(value.writes), self._told(value.command))
+        return value
+
+    def _take_back(self, verdict: Verdict, given: Any, told: Any) -> None:
+        """Has what the gate changed in a call name the checkout; what it left alone is as it was given."""
+        event = verdict.modified
+        if event is not None and event.tool is not None and "input" in event.tool:
+            event.tool = {**event.tool, "input": self._named(event.tool["input"], told, given)}
+        for one in verdict.modifications:
+            one["updated"] = self._named(one.get("updated"), None, None)
+
+    def _named(self, wanted: Any, told: Any, given: Any) -> Any:
+        if wanted == told and told is not None:
+            return given
+        if isinstance(wanted, str):
+            return re.sub(rf"{re.escape(self._root)}(?=/|$)", lambda found: self._checkout, wanted)
+        if isinstance(wanted, dict):
+            pairs = (one if isinstance(one, dict) else {} for one in (told, given))
+            then, first = pairs
+            return {key: self._named(item, then.get(key), first.get(key)) for key, item in wanted.items()}
+        if isinstance(wanted, list):
+            return [self._named(item, None, None) for item in wanted]
+        return wanted
+
+
+class Standing(NamedTuple):
+    """What a step begins from: what it changes counts from the tree `base`, its files are those of `tree`.
+
+    `left` is where a former process left it, None for one that begins anew.
+    """
+
+    base: str
+    tree: str
+    left: BesideStep | None = None
+
+
+class InterruptedSteps:
+    """Those of one run, whose events are `events`; false when there are none, or none any more.
+
+    `folders` are where the run's checkouts were, `notes` what a person has to know.
+    """
+
+    def __init__(self, events: EventLog, past: RestoredRun | None) -> None:
+        self._events = events
+        self._left: dict[str, BesideStep] = dict(past.beside) if past else {}
+        self.folders = set(past.folders) if past else set()
+        self.notes: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._left)
+
+    def __contains__(self, step_id: str) -> bool:
+        return step_id in self._left
+
+    def take_up(self, step: PlanStep, work_trees: Checkouts) -> Standing | None:
+        """What a step goes on from, with its files as they were then: it is `begun` next.
+
+        None for one whose end only had to be told, and for one whose files are gone.
+        """
+        left = self._left[step.id]
+        events = StepEvents(self._events, step.id, threading.Event())
+        if left.merged and left.finished:
+            work_trees.remove(left.folder)
+            step.status = StepStatus.DONE
+            events("plan_step_end", step_id=step.id, status=step.status.value, problem=None)
+            self.begun(step)
+            return None
+        tree = self._tree_of(left, step, work_trees) if left.begun else left.tree
+        if tree != left.tree:
+            events("step_tree", tree=tree)
+        work_trees.remove(left.folder)
+        if not (work_trees.store.has(left.base) and work_trees.store.has(tree)):
+            self._events("step_dropped", step_id=step.id, problem="what it had changed is gone")
+            self.begun(step)
+            return None
+        return Standing(tree if left.merged else left.base, tree, left)
+
+    def begun(self, step: PlanStep) -> None:
+        """Takes note that a step is not left to anybody any more."""
+        del self._left[step.id]
+
+    def _tree_of(self, left: BesideStep, step: PlanStep, work_trees: Checkouts) -> str:
+        """The tree that a former process left of a step: what its checkout holds, else the last one that was noted."""
+        try:
+            return work_trees.left_at(left.folder, left.tree)
+        except AhpError as error:
+            why = one_line(error, 300)
+            self.notes.append(f"What step {one_line(step.id, 80)} changed last cannot be read and is lost: {why}.")
+            return left.tree
+
 
 _LEAVE_TIME = 20.0  # s that steps have to break off
 FOLDER = "trees"  # in the folder of the run

@@ -1,20 +1,208 @@
 """Runs the checks of a project: what is remembered does not run."""
 
+import os
 import re
+import shutil
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
+from typing import Any
 
 from ahp.protocol.text import one_line
-from ahp.runner.verification import check_settings, running
-from ahp.runner.verification.check import Check
+from ahp.runner.verification import check_settings
+from ahp.runner.verification.check import PLUGIN, PLUGINS, RECORD, REPORT, SCRATCH, Check, Ran
 from ahp.runner.verification.command_checks import NamedCheck
 from ahp.runner.verification.detection import find_checks
 from ahp.runner.verification.project import Project
-from ahp.runner.verification.remembered import Remembered
-from ahp.runner.verification.result import CheckResult, VerificationResult, combined, counted, title
+from ahp.runner.verification.result import (
+    CheckResult,
+    VerificationResult,
+    clean,
+    combined,
+    counted,
+    detail,
+    plain,
+    title,
+)
+from ahp.system import clock, environ, files, interrupt, jsontext, process
+from ahp.system.descendants import ending
+from ahp.system.errors import AhpError, Timeout
 from ahp.system.git import Repository
+from ahp.system.process import NotStarted
+from ahp.system.version import __version__
+
+_REPORT_LIMIT = 64 << 20  # bytes
+_LAST = 64 << 10  # bytes of what was printed
+# What a test run, a make or a hook around this process has set is not the project's. All else is as it was found.
+_running_LISTED = (
+    "MAKEFLAGS MFLAGS MAKELEVEL NODE_TEST_CONTEXT JEST_WORKER_ID VITEST VITEST_POOL_ID VITEST_WORKER_ID "
+    "COVERAGE_PROCESS_START"
+)
+_NOT_THE_PROJECTS = frozenset(_running_LISTED.split())
+_PREFIXES = ("PYTEST_", "COV_CORE_")
+
+
+def environment(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment that checks run in: `env` without what ties it to a hook or to another run of tests."""
+    kept = environ.scrubbed(dict(env))
+    return {
+        name: value for name, value in kept.items() if name not in _NOT_THE_PROJECTS and not name.startswith(_PREFIXES)
+    }
+
+
+def run_check(check: Check, root: str, env: Mapping[str, str], seconds: float) -> VerificationResult:
+    """What a check finds in the project at `root`, in at most `seconds`.
+
+    Whatever it started ends with it, however it ends: Ctrl-C and signals come through.
+    """
+    if check.missing or check.read is None:
+        return VerificationResult("tool_missing", check.missing, suggestion=check.suggestion)
+    if seconds <= 0:
+        return _timeout(f"no time was left for {check.name}", check.directory)
+    folder = os.path.normpath(os.path.join(root, check.directory))
+    descendants, marked = ending(env)
+    with tempfile.TemporaryDirectory(prefix="ahp-verify-", ignore_cleanup_errors=True) as scratch:
+        places = {name: os.path.join(scratch, name[1:-1]) for name in (REPORT, SCRATCH, PLUGINS, RECORD)}
+        names = places | {PLUGIN: check.plugin.stem if check.plugin else ""}
+
+        def filled(text: str) -> str:
+            for name, meant in names.items():
+                text = text.replace(name, meant)
+            return text
+
+        own = {name: filled(value) for name, value in check.env.items()}
+        try:
+            if check.plugin:
+                os.mkdir(places[PLUGINS])
+                os.chmod(shutil.copy(check.plugin, places[PLUGINS]), 0o700)
+            with descendants:
+                argv = [check.argv[0], *map(filled, check.argv[1:])]
+                ran = process.capture(argv, cwd=folder, env=marked | own, timeout=seconds, check=interrupt.check)
+            data, record = (files.read(places[name], _REPORT_LIMIT) for name in (REPORT, RECORD))
+        except Timeout as error:
+            return _timeout(f"{check.name} did not end within {seconds:.3g} s", check.directory, error.printed)
+        except NotStarted as error:
+            return VerificationResult("tool_missing", str(error), suggestion=f"Install {check.name}.")
+        except AhpError as error:
+            said = f"{check.name}: {error}"
+            return VerificationResult("crash", said, [detail(check.directory, None, said)], "Have it print less.")
+    out, err = (
+        plain(one.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape") for one in (ran.out, ran.err)
+    )
+    return check.read(Ran(ran.code, out, err, data, folder, check.directory, record, check.files))
+
+
+def _timeout(said: str, directory: str, printed: bytes = b"") -> VerificationResult:
+    """What was printed last tells where it stood."""
+    last = printed[-_LAST:].decode("utf-8", "replace").strip()
+    details = [detail(directory, None, said, last)] if last else []
+    return VerificationResult("timeout", said, details, "Give it more time, or find what hangs.")
+
+
+_FORMAT = 2
+_KEPT = 12  # states of the project that are remembered of a check: going to another branch and back is a hit
+_LIMIT = 1 << 20
+# Variables that tests and their tools look at. Others are named in the settings (verification_variables).
+_LISTED = (
+    "PATH HOME LANG LC_ALL LC_CTYPE TZ CI PYTHONPATH PYTHONHASHSEED PYTHONWARNINGS PYTHONOPTIMIZE PYTHONUTF8 "
+    "PYTHONDEVMODE VIRTUAL_ENV DJANGO_SETTINGS_MODULE FLASK_ENV NODE_ENV NODE_OPTIONS NODE_PATH GOFLAGS GOOS "
+    "GOARCH GOPATH GOWORK GOTOOLCHAIN CGO_ENABLED CC CXX CFLAGS LDFLAGS RUSTFLAGS RUSTUP_TOOLCHAIN CARGO_HOME "
+    "CARGO_TARGET_DIR CARGO_BUILD_TARGET LD_LIBRARY_PATH LD_PRELOAD DATABASE_URL"
+)
+VARIABLES = frozenset(_LISTED.split())
+
+
+class Remembered:
+    """The memory of one project's checks. Without a repository nothing is remembered."""
+
+    def __init__(
+        self, project: Project, env: Mapping[str, str], variables: Sequence[str] = (), *, use: bool = True
+    ) -> None:
+        self._project = project
+        self._env = env
+        self._variables = sorted(VARIABLES.union(variables))
+        self._folder = f"{project.repository.ahp_dir}/cache/verification" if project.repository is not None else ""
+        self._use = use and bool(self._folder)
+        self._toolchains: dict[tuple[str, str], list[str]] = {}
+        self._digest = self._state() if self._use else None
+
+    def _state(self) -> str | None:
+        digest = self._project.digest()
+        return None if digest is None else f"{digest} {self._project.ignored_digest()}"
+
+    def passed(self, check: Check) -> VerificationResult | None:
+        """How a check passed over this very content with these very tools; None where it did not."""
+        key = self._key(check, self._digest)
+        entry = self._load(check).get(key) if key else None
+        if not isinstance(entry, dict) or not isinstance(entry.get("summary"), str):
+            return None
+        at = clean(str(entry.get("at")), 40)
+        told = f"{clean(entry['summary'], 200)} (nothing has changed since {at}, when it ran)"
+        lists = [entry.get(key) for key in ("left_out", "cautions")]
+        left_out, cautions = ([str(one) for one in kept] if isinstance(kept, list) else [] for kept in lists)
+        return VerificationResult("passed", told, cached=True, left_out=left_out, cautions=cautions)
+
+    def keep(self, check: Check, result: VerificationResult) -> None:
+        """Remembers what passed. Where nothing can be written it runs again."""
+        if not self._folder or not result.ok:
+            return
+        key = self._key(check, self._after())
+        if not key:
+            return
+        kept = {name: entry for name, entry in self._load(check).items() if name != key}
+        lists = {"left_out": [*result.left_out], "cautions": [*result.cautions]}
+        kept[key] = {"summary": result.summary, "at": clock.iso(clock.now()), **lists}
+        entry = {"passed": dict(list(kept.items())[-_KEPT:])}
+        try:
+            files.make_dirs(self._folder)
+            files.replace(self._path(check), jsontext.encode(entry).encode())
+        except AhpError:
+            return
+
+    def _after(self) -> str | None:
+        """The state after a run, None when tracked or untracked files are others than before it.
+
+        A file that git ignores may be the work of the run itself, such as a data base of tests.
+        """
+        if self._digest is None:
+            return None
+        after = Project(self._project.root)
+        digest = after.digest()
+        return f"{digest} {after.ignored_digest()}" if digest == self._digest.split(" ")[0] else None
+
+    def _key(self, check: Check, state: str | None) -> str:
+        """What a result of a check hangs on, as one digest; "" where that cannot be told."""
+        if state is None or check.toolchain is None or not self._use:
+            return ""
+        place = (check.name, check.directory)
+        if place not in self._toolchains:
+            self._toolchains[place] = check.toolchain()
+        told = [
+            [_FORMAT, __version__, check.name, check.directory, self._project.root],
+            [*check.argv],
+            [f"{name}={value}" for name, value in sorted(check.env.items())],
+            [f"{name}={self._env[name]}" if name in self._env else name for name in self._variables],
+            self._toolchains[place],
+            state,
+        ]
+        return sha256(jsontext.encode(told).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _path(self, check: Check) -> str:
+        named = "\0".join([self._project.root, check.name, check.directory])
+        return f"{self._folder}/{sha256(os.fsencode(named)).hexdigest()[:32]}.json"
+
+    def _load(self, check: Check) -> dict[str, Any]:
+        """What passed of a check, by key."""
+        try:
+            kept = jsontext.decode((files.read(self._path(check), _LIMIT) or b"").decode()) if self._folder else None
+        except (ValueError, AhpError):
+            kept = None
+        passed = kept.get("passed") if isinstance(kept, dict) else None
+        return passed if isinstance(passed, dict) else {}
+
 
 NOTHING = "there is nothing to verify: no tests and no linter of a kind that ahp knows were found"
 
@@ -45,7 +233,7 @@ class ProjectVerifier:
         named: Sequence[NamedCheck] = (),
         tell: Callable[[str, int, int], None] = lambda what, done, total: None,
     ) -> None:
-        self._env = running.environment(env)
+        self._env = environment(env)
         self._project = Project(root, since, repository)
         self.checks = find_checks(self._project, self._env, named)
         self._variables, self._use_cache, self._tell = variables, use_cache, tell
@@ -64,7 +252,7 @@ class ProjectVerifier:
             result = known[id(check)]
             if result is None:
                 self._tell(title(check.name, check.directory), at, len(checks))
-                result = running.run(check, self._project.root, self._env, deadline - time.monotonic())
+                result = run_check(check, self._project.root, self._env, deadline - time.monotonic())
                 memory.keep(check, result)
             result = self._weighed(check, result)
             found.append((_part(check, result), result))

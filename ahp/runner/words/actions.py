@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ahp.runner.words import strict_json
+from ahp.runner.words import markup
 from ahp.runner.words.control_protocol import (
     FINAL_TOOL,
     ControlEnvelope,
@@ -77,7 +77,7 @@ class Found(NamedTuple):
 def find(text: str, tools: Collection[str] = ()) -> list[Found]:
     """The actions of a text in order. `tools` are the names of the run's tools. Linear in the text; never raises."""
     found: list[Found] = []
-    for span in strict_json.spans(text):
+    for span in markup.spans(text):
         if found and span.start < found[-1].end:
             continue
         items = _read(text[span.start : span.end], span.closed, tools)
@@ -110,7 +110,7 @@ def _without_object(text: str, tools: Collection[str]) -> list[Found]:
 
 def _read(written: str, closed: bool, tools: Collection[str]) -> Iterable[Action]:
     try:
-        value = strict_json.load_object(written, raw_lines=True)  # a file's text is often written as it is
+        value = markup.load_object(written, raw_lines=True)  # a file's text is often written as it is
     except ValueError as error:
         return _unreadable(written, f"{error}" if closed else "it has no end", closed, tools)
     response = _response(value)
@@ -201,7 +201,7 @@ def _object(given: Any) -> dict[str, Any] | None:
     """Arguments as an object; some interfaces write it as text."""
     if isinstance(given, str):
         try:
-            return strict_json.load_object(given, raw_lines=True)
+            return markup.load_object(given, raw_lines=True)
         except ValueError:
             return None
     return given if isinstance(given, dict) else None

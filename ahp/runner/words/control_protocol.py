@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError, ValidationInfo, field_validator
 
-from ahp.runner.words import strict_json
+from ahp.runner.words import markup
 
 ControlKind = Literal["step_done", "replan"]
 Via = Literal["envelope", "tool", "legacy"]
@@ -86,7 +86,7 @@ def try_parse_control_envelope(text: str | None) -> ControlEnvelope | None:
     if not isinstance(text, str):
         return None
     try:
-        value = strict_json.load_object(text)
+        value = markup.load_object(text)
         return None if "tool" in value else ControlEnvelope.model_validate(value)
     except (ValueError, ValidationError):
         return None

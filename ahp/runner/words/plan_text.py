@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from ahp.protocol.text import one_line
 from ahp.runner.validation import sentences
-from ahp.runner.words import markup, strict_json
+from ahp.runner.words import markup
 from ahp.runner.words.plan import Plan, PlanStep, StepStatus
 
 POLICIES = ("auto", "none", "run_pytest")
@@ -102,7 +102,7 @@ def _find(text: str, done: dict[str, PlanStep], told: list[str]) -> dict[str, An
     broken = nothing = "it holds neither a JSON object with `steps` nor a [PLAN] list"
     for written in _candidates(text):
         try:
-            value = strict_json.load(written)
+            value = markup.load(written)
         except ValueError as error:
             if '"steps"' in written:
                 broken = f"its JSON cannot be read: {error}"
@@ -159,7 +159,7 @@ def _candidates(text: str) -> Iterator[str]:
     whole = markup.inside(text) or text.strip()
     if whole.startswith(("{", "[")):
         yield whole
-    for span in strict_json.spans(text):
+    for span in markup.spans(text):
         yield text[span.start : span.end]
 
 

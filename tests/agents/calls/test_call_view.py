@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ahp.agents.calls import call_edits, tool_call
 from ahp.agents.calls.call_view import view_of
-from ahp.runner.tools import unified_diff
+from ahp.runner.tools import edit_tools
 
 FILES = [f"files.{field}" for field in ("changed", "added", "modified", "deleted", "insertions", "deletions")]
 
@@ -113,8 +113,8 @@ def test_the_lines_of_a_hunk_count_though_it_says_that_it_has_none(
 ) -> None:
     repo.write("a", "1\n2\n")
     text = f"--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+one\n{said}\n 2\n+key\n"
-    (change,) = unified_diff.parse(text)
-    assert unified_diff.applied("1\n2\n", change) == "one\n2\nkey\n"  # what the runner's tool makes of it
+    (change,) = edit_tools.parse(text)
+    assert edit_tools.applied("1\n2\n", change) == "one\n2\nkey\n"  # what the runner's tool makes of it
     facts = gather(call(make_event, "apply_patch", {"patch": text}), "diff.added")
     assert added(facts) == [("a", 1, "one"), ("a", 3, "key")]
 
@@ -124,8 +124,8 @@ def test_a_line_that_looks_like_a_header_is_a_line_of_the_hunk(repo: Any, make_e
     text = "--- a/a\n+++ b/a\n@@ -1 +1,2 @@\n--- x\n+++ y\n+key\n"
     facts = gather(call(make_event, "apply_patch", {"patch": text}), "diff.added")
     assert added(facts) == [("a", 1, "++ y"), ("a", 2, "key")]
-    (change,) = unified_diff.parse(text)
-    assert unified_diff.applied("-- x\n", change) == "++ y\nkey\n"
+    (change,) = edit_tools.parse(text)
+    assert edit_tools.applied("-- x\n", change) == "++ y\nkey\n"
 
 
 def test_an_edit_that_does_not_fit_still_tells_its_lines(repo: Any, make_event: Any, gather: Any) -> None:

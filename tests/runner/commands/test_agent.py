@@ -1,4 +1,4 @@
-"""ahp.runner.commands.agent, ahp.runner.commands.agent_history, ahp.runner.run.runs and ahp.runner.run.live"""
+"""ahp.runner.commands.agent, ahp.runner.run.runs and ahp.runner.run.live"""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import pytest
 
 from ahp.runner.config import AgentConfig
 from ahp.runner.gating.gate_adapter import RepositoryGate
-from ahp.runner.models.connect import connect
+from ahp.runner.models.exchange import connect
 from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.events import Event, EventLog
 from ahp.runner.tools.catalog import standard_tools

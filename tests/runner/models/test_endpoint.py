@@ -11,8 +11,8 @@ import pytest
 
 from ahp.runner.models import exchange
 from ahp.runner.models.anthropic_messages import AnthropicModel
-from ahp.runner.models.connect import connect
 from ahp.runner.models.endpoint import Endpoint, checked, endpoint, key_of
+from ahp.runner.models.exchange import connect
 from ahp.runner.models.openai_chat import OpenAIModel
 from ahp.system import installed
 from ahp.system.errors import AhpError

@@ -1,4 +1,4 @@
-"""ahp.runner.parallel.checkout_gate"""
+"""ahp.runner.parallel.scheduler"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ahp.agents.calls.tool_call import Touched
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
 from ahp.runner.gating.gates import modified
-from ahp.runner.parallel.checkout_gate import CheckoutGate
+from ahp.runner.parallel.scheduler import CheckoutGate
 from ahp.system.errors import AhpError
 from tests.runner.scripted_gate import ScriptedGate, signal, verdict
 

@@ -15,7 +15,7 @@ from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.events import EventLog
 from ahp.runner.scripted import AnyArgs, Hang, Scripted, ScriptedModel
 from ahp.runner.tools.tool import FunctionTool, Tool, ToolContext
-from ahp.runner.verification import running
+from ahp.runner.verification import project_verifier
 from ahp.runner.verification.check import Check
 from ahp.runner.verification.outcomes import by_exit_code
 from ahp.runner.verification.result import VerificationResult
@@ -94,7 +94,9 @@ def test_a_cancelled_run_leaves_nothing_running(tmp_path: Path, where: str) -> N
     class Sleeps:
         def verify(self, root: str, timeout_s: float) -> VerificationResult:
             check = Check("it", "tests", ".", ("sh", "-c", WAITS), lambda ran: by_exit_code(ran, "it", "it"))
-            return running.run(check, str(tmp_path), running.environment({"PATH": "/usr/bin:/bin"}), timeout_s)
+            return project_verifier.run_check(
+                check, str(tmp_path), project_verifier.environment({"PATH": "/usr/bin:/bin"}), timeout_s
+            )
 
     tools = [FunctionTool("look", "looks", AnyArgs, work)]
     one = agent([call(), "done"], tools=tools) if where == "tool" else agent(["done"], verifiers={"check": Sleeps()})

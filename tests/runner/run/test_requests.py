@@ -1,11 +1,11 @@
-"""ahp.runner.run.requests: what a reply is, its calls beside the text, and which replies are none."""
+"""ahp.runner.run.session: what a reply is, its calls beside the text, and which replies are none."""
 
 from __future__ import annotations
 
 import pytest
 
 from ahp.runner.models.model import Answer, NativeCall
-from ahp.runner.run.requests import fault_of, with_calls
+from ahp.runner.run.session import fault_of, with_calls
 from tests.runner.runs import Scene
 
 ROUND: dict[str, object] = {}

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ahp.runner.run.requests import Wants
+from ahp.runner.run.session import Wants
 from ahp.runner.tools.tool import FunctionTool
 from ahp.runner.words.plan_text import parse_plan_from_text
 from tests.runner.runs import Scene, call

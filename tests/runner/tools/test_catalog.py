@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ahp.facts.tool import NAMES
-from ahp.runner.run.requests import definition
+from ahp.runner.run.session import definition
 from ahp.runner.tools import catalog
 from ahp.runner.tools.catalog import all_tools, standard_tools
 from ahp.runner.tools.function import tool

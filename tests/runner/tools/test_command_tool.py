@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from ahp.runner.tools.command_tool import command_tool
+from ahp.runner.tools.catalog import command_tool
 from ahp.runner.tools.tool import InvalidCall, Toolbox, ToolContext, left_running
 from ahp.system.errors import AhpError, Timeout
 from tests.runner.tools.conftest import Call
@@ -48,7 +48,7 @@ def test_what_a_command_printed_is_told_when_it_is_ended(
         patch.setattr("ahp.system.process.capture", Mock(side_effect=late))
         with pytest.raises(Timeout, match=r"within 60 s. Until then it had printed:\n1 failed\n$"):
             call("run_command", command="make test")
-    monkeypatch.setattr("ahp.runner.tools.command_tool._OUTPUT", 1 << 20)
+    monkeypatch.setattr("ahp.runner.tools.catalog._OUTPUT", 1 << 20)
     with pytest.raises(AhpError, match=r"over 1 MB. Until then it had printed:\ny\ny\n"):
         call("run_command", command="yes")
 

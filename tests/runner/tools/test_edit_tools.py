@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ahp.runner.tools.edit_tools import PatchError, applied, parse
 from ahp.runner.tools.tool import InvalidCall
-from ahp.runner.tools.unified_diff import PatchError, applied, parse
 from ahp.system.errors import AhpError
 from tests.runner.tools.conftest import Call
 

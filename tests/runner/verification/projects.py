@@ -8,9 +8,8 @@ from typing import Any
 from ahp.runner.verification.check import Check, Ran
 from ahp.runner.verification.detection import find_checks
 from ahp.runner.verification.project import Project
-from ahp.runner.verification.project_verifier import ProjectVerifier
+from ahp.runner.verification.project_verifier import ProjectVerifier, environment
 from ahp.runner.verification.result import VerificationResult
-from ahp.runner.verification.running import environment
 from ahp.system import environ
 
 # Without what the tests' own interpreter adds to pytest.

@@ -1,4 +1,4 @@
-"""ahp.runner.verification.build_reports: go and cargo for real where they are installed"""
+"""ahp.runner.verification.command_checks: go and cargo for real where they are installed"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.runner.verification.build_reports import read_cargo, read_go
+from ahp.runner.verification.command_checks import read_cargo, read_go
 from tests.runner.verification.projects import program, ran, verify, write
 
 

@@ -1,4 +1,4 @@
-"""ahp.runner.verification.remembered: a hit says so, and no hit survives a change of what the result hangs on"""
+"""ahp.runner.verification.project_verifier: a hit says so, and no hit survives a change of what the result hangs on"""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _command(scene: Scene, patch: pytest.MonkeyPatch) -> None:
 
 
 def _version_of_ahp(scene: Scene, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("ahp.runner.verification.remembered.__version__", "99")
+    patch.setattr("ahp.runner.verification.project_verifier.__version__", "99")
 
 
 CHANGES = {

@@ -1,4 +1,4 @@
-"""ahp.runner.verification.running: nothing survives, nothing is believed, nothing waits"""
+"""ahp.runner.verification.project_verifier: nothing survives, nothing is believed, nothing waits"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from ahp.runner.verification import running
+from ahp.runner.verification import project_verifier
 from ahp.runner.verification.check import REPORT, SCRATCH, Check, Ran
 from ahp.runner.verification.command_checks import NamedCheck
 from ahp.runner.verification.outcomes import by_exit_code
@@ -31,7 +31,7 @@ def shell(command: str, **given: object) -> Check:
 
 
 def run(check: Check, root: Path, seconds: float = 60) -> VerificationResult:
-    return running.run(check, str(root), running.environment(dict(os.environ)), seconds)
+    return project_verifier.run_check(check, str(root), project_verifier.environment(dict(os.environ)), seconds)
 
 
 # The descriptors of standard output are kept open too: who waits for them would wait for ten minutes.
@@ -143,7 +143,7 @@ def test_what_cannot_be_started_is_missing(tmp_path: Path) -> None:
 def test_the_environment_of_the_tests_is_the_person_s_without_what_a_hook_or_another_run_has_set() -> None:
     own = {"FORCE_COLOR": "1", "PAGER": "less", "TERM": "xterm", "KEPT": "1"}
     set_by_others = {"GIT_DIR": "/x", "MAKEFLAGS": "-j", "PYTEST_ADDOPTS": "-x"}
-    assert running.environment({**own, **set_by_others}) == own
+    assert project_verifier.environment({**own, **set_by_others}) == own
 
 
 def test_what_a_check_prints_in_colour_is_read_without(tmp_path: Path) -> None:
