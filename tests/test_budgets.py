@@ -36,7 +36,7 @@ LINES = {
     "gate": 3_640,
     "cli": 2_730,
     "box": 2_570,
-    "integrations": 170,
+    "integrations": 508,
     "tickets": 1_450,
     "protocol": 620,
     "shell": 360,

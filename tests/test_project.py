@@ -243,6 +243,11 @@ def test_light_modules_load_nothing_else() -> None:
 # Modules of distributions that come with one that is declared, which bounds their versions itself.
 BROUGHT_ALONG = {
     "pydantic_core": "pydantic",
+    "langchain_core": "langchain",
+    # The import names of extras that `make` does not install.
+    "agents": "openai-agents",
+    "langchain": "langchain",
+    "pydantic_ai": "pydantic-ai-slim",
     "markupsafe": "jinja2",
     "google": "opentelemetry-exporter-otlp-proto-http",
     "opentelemetry": "opentelemetry-exporter-otlp-proto-http",

@@ -13,21 +13,14 @@ from git.util import IterableList
 from ahp.hosts.api import Gate
 from ahp.hosts.git import pre_push, probe
 from ahp.hosts.git.asked_push import AskedPush, as_one
+from ahp.integrations.calls import Refused
 from ahp.protocol.event import Event, PushRef
 from ahp.protocol.verdict import Verdict
-from ahp.system import files
+from ahp.system import environ, files
+from ahp.system import git as git_here
 from ahp.system.errors import AhpError
-from ahp.system.git import Repository
 
 _NOT_READ = {"objectformat": ("sha1", "SHA-256 objects"), "refstorage": ("files", "reftable")}
-
-
-class Refused(AhpError):
-    """The gate refuses, so nothing was done; `verdict` says why."""
-
-    def __init__(self, said: str, verdict: Verdict) -> None:
-        super().__init__(said)
-        self.verdict = verdict
 
 
 def guard(repo: git.Repo) -> "GuardedRepo":
@@ -83,7 +76,7 @@ class GuardedRepo(git.Repo):
 
     def is_judged_by(self, *hooks: str) -> bool:
         """Whether ahp's hooks of these names are where git looks for them."""
-        own = _repository(self.gate.event("session-start", dry=True))
+        own = git_here.discover(str(self.working_tree_dir or self.git_dir), environ.current())
         return not any(probe.obstacle(own, hook) for hook in hooks)
 
     def ask_push(self, remote: str, refspecs: Sequence[str], options: dict[str, Any]) -> None:
@@ -156,11 +149,6 @@ class GuardedRemote(git.Remote):
         if unseen or not self.repo.is_judged_by("pre-push"):
             self.repo.ask_push(self.name, [refspec] if isinstance(refspec, str) else list(refspec or ()), named)
         return super().push(refspec, *rest, **named)
-
-
-def _repository(event: Event) -> Repository:
-    assert event.repo is not None
-    return event.repo
 
 
 def _push_verdict(event: Event, refs: Sequence[PushRef], remote: str) -> Verdict:
