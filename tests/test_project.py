@@ -254,7 +254,7 @@ BROUGHT_ALONG = {
     "requests": "opentelemetry-exporter-otlp-proto-http",
 }
 # The journal decodes long logs with what the extra brings, where it is there.
-EXTRA_OF_FLOOR = {"insight": "insight", "journal": "insight", "runner": "runner"}
+EXTRA_OF_FLOOR = {"hosts": "attest", "insight": "insight", "journal": "insight", "runner": "runner"}
 # It is a plugin of the pytest that a project has.
 OF_THE_PROJECT = {"ahp.runner.verification.pytest_outcomes": {"pytest"}}
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ahp.cli.options import OUTPUTS
+from ahp.hosts.ci import statements
 from ahp.hosts.ci.outputs import FORMATS
 from ahp.protocol.text import one_line
 from ahp.system import environ, files
@@ -28,6 +29,15 @@ if TYPE_CHECKING:
     "--format", "form", type=click.Choice(list(FORMATS)), help="Printed; by default text, in GitHub Actions github."
 )
 @OUTPUTS
+@click.option(
+    "--attest",
+    is_flag=False,
+    flag_value=statements.REFS,
+    metavar="[FILE]",
+    help="Sign what a push to a protected branch was found to be, into refs/ahp/statements/ or lines of FILE.",
+)
+@click.option("--key", metavar="FILE", help="The SSH key that signs; a public one where an agent has the other half.")
+@click.option("--repository", metavar="URI", help="What statements call the repository; by default git+ORIGIN.")
 def command(
     from_: str | None,
     to: str | None,
@@ -36,6 +46,9 @@ def command(
     only: str | None,
     form: str | None,
     outputs: tuple[tuple[str, str], ...],
+    attest: str | None,
+    key: str | None,
+    repository: str | None,
 ) -> int:
     """Judge every commit of a range, the range, and the moves of tickets in it, by the policy of where it goes.
 
@@ -46,6 +59,8 @@ def command(
     """
     if without and only:
         raise click.UsageError("--without policy and --only policy leave nothing to ask; give one of them")
+    if attest is not None and (not key or from_ or to or target or without or only):
+        raise click.UsageError("--attest takes the whole push as the platform tells it, and needs --key")
     from ahp.hosts.ci import platform, ruling
     from ahp.hosts.ci.report import report
 
@@ -62,7 +77,25 @@ def command(
         _summarise(env, told)
     for name, path in outputs:
         files.replace(path, FORMATS[name](told).encode(), 0o644)
+    if attest is not None and key:
+        click.echo(f"ahp: {_attest(told, attest, key, repository)}", err=True)
     return told.exit_code
+
+
+def _attest(told: "Report", place: str, key: str, repository: str | None) -> str:
+    """Signs the statements that are due, and tells where they are. Raises AhpError."""
+    if told.judged is None or not told.judged.moves:
+        return "no statement is signed: one is due where a push moves a branch whose policy judges it"
+    from ahp.hosts.asking import repository_here
+
+    repo = repository_here()
+    made = statements.of_each(repo, told.judged, repository or statements.address_of(repo), "ci")
+    signed = statements.sign(made, key)
+    if place == statements.REFS:
+        statements.keep(repo, signed)
+    else:
+        files.replace(place, b"".join(one + b"\n" for one in signed.values()), 0o644)
+    return f"signed, {len(signed)} up to {told.judged.head[:12]}: {one_line(place, 400)}"
 
 
 def _judge(env: dict[str, str], named: tuple[str | None, str | None, str | None], part: str) -> "Report":

@@ -61,12 +61,6 @@ def change_of(
     said = said or Proposal("", "run")
     remote = _remote(repo)
     default = said.default_branch or _default(repo, remote)
-    if not default:
-        named = shlex.quote(remote)
-        branches = shlex.quote(f"+{BRANCHES}*:{_REMOTES}{remote}/*")
-        fetch = f"git fetch {named} {branches} && git remote set-head {named} --auto"
-        unknown = "which branch is the default one, whose policy counts, is not known here"
-        raise AhpError(f"{unknown}; fix: {one_line(fetch, 400)}")
     ref = _full_name(repo, remote, target) if target is not None else said.target or BRANCHES + default
     head = _commit(repo, said.head or "HEAD" if to is None else to)  # "" is a variable that nobody set
     default_tip = _tip(repo, remote, BRANCHES + default)
@@ -118,11 +112,28 @@ def _remote(repo: Repository) -> str:
 
 def _default(repo: Repository, remote: str) -> str:
     """The default branch. In a clone the remote's word counts, or that of who installed ahp there: a branch that is
-    called as most default ones are may be anybody's.
+    called as most default ones are may be anybody's. Raises AhpError where nobody has said.
     """
-    if _stands_alone(repo, remote):
-        return default_branch(repo, remote)
-    return remote_head(repo, remote) or installed(repo)
+    alone = _stands_alone(repo, remote)
+    found = default_branch(repo, remote) if alone else remote_head(repo, remote) or installed(repo)
+    if not found:
+        named = shlex.quote(remote)
+        branches = shlex.quote(f"+{BRANCHES}*:{_REMOTES}{remote}/*")
+        fetch = f"git fetch {named} {branches} && git remote set-head {named} --auto"
+        unknown = "which branch is the default one, whose policy counts, is not known here"
+        raise AhpError(f"{unknown}; fix: {one_line(fetch, 400)}")
+    return found
+
+
+def branch_here(repo: Repository, name: str | None = None) -> tuple[str, str]:
+    """A branch, by default the default one, and the commit that the remote has there. Raises AhpError where that is not
+    known here.
+    """
+    remote = _remote(repo)
+    name = name or _default(repo, remote)
+    if not (tip := _tip(repo, remote, BRANCHES + name)):
+        raise AhpError(_not_here(repo, remote, BRANCHES + name))
+    return name, tip
 
 
 def _full_name(repo: Repository, remote: str, target: str) -> str:

@@ -6,21 +6,24 @@ give the same answer.
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from ahp.gate import of_range, overrides
-from ahp.gate.asked import Context, Excuse, of_object
+from ahp.gate.asked import Context, of_object
 from ahp.gate.candidate import Candidate
 from ahp.gate.decide import decide
 from ahp.gate.of_commits import OfCommits
 from ahp.gate.of_range import Range
+from ahp.gate.signalling import why_not
 from ahp.hosts import asking
 from ahp.hosts.ci.change import Change
 from ahp.hosts.ci.proposal import BRANCHES
-from ahp.hosts.ci.report import Report, Result, RuleText, report, result
+from ahp.hosts.ci.report import Judged, Report, Result, RuleText, found, report, result
 from ahp.hosts.ci.ruling import ALL, Place, Places
 from ahp.hosts.ci.signatures import NotApproved, approval
 from ahp.hosts.issue_transitions import gates_of
@@ -32,11 +35,12 @@ from ahp.protocol.event import Actor, Event, PushRef, Workspace
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import OF_CONTENT, OF_MERGES, TRIGGERS
 from ahp.protocol.verdict import Verdict
-from ahp.system import boundaries
+from ahp.system import boundaries, clock, digest, files
 from ahp.system.commits import Past
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.terminal import Seen
+from ahp.system.version import __version__
 
 _PUSH, _MERGE = "pre-push", "pre-merge"  # whose rules are asked of the range
 _AT_ONCE = (OF_CONTENT, OF_MERGES)  # a message belongs to one commit
@@ -123,6 +127,7 @@ class _Judging:
 
     def __init__(self, repo: Repository, question: Question, places: Places, env: dict[str, str], folder: str) -> None:
         self._repo, self.change = repo, question.change
+        self._brings = question.part == ALL and (question.change.merged or question.push is not None)
         self.event = self._asked(question, env, folder)
         self.place: Place = places.of(self.event, self.change)
         self.ruling = self.place.ruling(self.event)
@@ -158,7 +163,7 @@ class _Judging:
         verdicts += [decide(self._at(name), at_once.at(name)) for name in _AT_ONCE if _has_rules(at_once, name)]
         if any(_has_rules(asked, name) for name in TRIGGERS if name.startswith("pre-issue-")):
             verdicts += [decide(gate, asked.at(gate.trigger)) for gate in gates_of(self.event)]
-        return self._told(verdicts, said.judged)
+        return self._told(verdicts, said)
 
     def _asked(self, question: Question, env: dict[str, str], folder: str) -> Event:
         """The event of the range: as the push that would bring it to its target."""
@@ -188,7 +193,7 @@ class _Judging:
     def _at(self, trigger: str) -> Event:
         return self.event.but(trigger=trigger)
 
-    def _told(self, verdicts: list[Verdict], commits: int) -> Report:
+    def _told(self, verdicts: list[Verdict], said: OfCommits) -> Report:
         rules = self.ruling.rules
         results: dict[str, Result] = {}
         for verdict in verdicts:
@@ -205,6 +210,7 @@ class _Judging:
         signals = [signal for verdict in verdicts for signal in verdict.signals]
         if any(signal.intensity == "block" and signal.context.get("unknowable") for signal in signals):
             code = 2
+        judged = self._judged(said, list(results.values()), code)
         if self.change.merged and code == 1:
             code = 0
             notes.append("this is merged already: problems are shown, nothing is refused")
@@ -214,8 +220,29 @@ class _Judging:
         if self.place.in_force is NOBODY:
             why = self.place.broken or "where this goes there is no policy yet"
             notes.append(f"{why}: the rules that it brings itself are asked")
-        about = self._about(commits, bool(results))
-        return report(about, code, list(rules.values()), list(results.values()), notes, self._begin)
+        about = self._about(said.judged, bool(results))
+        return report(about, code, list(rules.values()), list(results.values()), notes, self._begin, judged)
+
+    def _judged(self, said: OfCommits, results: list[Result], code: int) -> Judged:
+        """What the judgement is evidence of; `code` is 1 also where nothing can be refused any more."""
+        change, in_force = self.change, self.place.in_force
+        by = [
+            {"ref": one.tree.name, "commit": one.tree.commit, "digest": one.program.policy}
+            for one in in_force.at(_PUSH)
+            if one.tree is not None
+        ]
+        of_each = [
+            found(commit.id, name_of(one.key), one.intensity, max(one.total, 1), exemption)
+            for commit, one, _ in said.told
+            if (exemption := why_not(one) if one.waived or one.dropped.startswith(_EXCUSES) else "") or one.enforced
+        ]
+        known = {one["rule"] for one in of_each}
+        of_range = [
+            found(None, one.rule, one.level, max(one.total, 1), one.excused) for one in results if one.rule not in known
+        ]
+        moves = self._brings and bool(change.head and change.own_tip and by) and code != 2
+        tip, ahp = change.own_tip or None, (clock.iso(clock.now()), __version__, sources_digest())
+        return Judged(*ahp, change.target, tip, change.head, self.commits, by, [*of_each, *of_range], not code, moves)
 
     def _about(self, commits: int, is_told: bool) -> str:
         change = self.change
@@ -233,6 +260,15 @@ class _Judging:
         return f"{count}{after} up to {change.head[:10]}, bound for {change.target.removeprefix(BRANCHES)}{whose}"
 
 
+@cache
+def sources_digest() -> str:
+    """A digest of the code that runs, by which one version of ahp is told from another that calls itself the same."""
+    top = __file__.rpartition("/hosts/")[0]
+    found = sorted(f"{folder}/{name}" for folder, _, names in os.walk(top) for name in names if name.endswith(".py"))
+    listed = [f"{path[len(top) :]}\0{digest.sha256(files.read(path) or b'')}\n" for path in found]
+    return digest.tagged("".join(listed).encode())
+
+
 def _has_rules(these: Policies, trigger: str) -> bool:
     return any(one.program.rules for one in these.at(trigger))
 
@@ -247,12 +283,8 @@ class Approvers:
         self._repo, self._allowed, self._now, self._software_keys = repo, allowed, now, software_keys
         self.notes: list[str] = []
 
-    @property
-    def excuse(self) -> Excuse:
+    def excuse(self, commit: Past, candidate: Candidate) -> str:
         """The reason for which a commit passes a rule that it breaks, "" for none."""
-        return self._excuse
-
-    def _excuse(self, commit: Past, candidate: Candidate) -> str:
         rule = candidate.rule
         found = overrides.lines(commit.message.encode("utf-8", "surrogateescape"))
         line = found.get((one_line(candidate.key), rule.digest, candidate.content())) if rule.overridable else None
@@ -268,7 +300,7 @@ class Approvers:
             self._refuse(commit, candidate, str(why))
             return ""
         reason = line.rpartition(" sha256:")[2].partition(" ")[2]
-        return f"overridden by {who.principal}: {one_line(reason, 300)}"
+        return f"overridden by {who}: {one_line(reason, 300)}"
 
     def _refuse(self, commit: Past, candidate: Candidate, why: str) -> None:
         note = f"the override of {candidate.key} in commit {commit.id[:10]} does not count: {why}"

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NamedTuple
 
-from ahp.hosts.ci import judging
+from ahp.hosts.ci import judging, statements
 from ahp.hosts.ci.change import Change, descends
 from ahp.hosts.ci.formats import plain
 from ahp.hosts.ci.proposal import BRANCHES, TAGS
@@ -36,7 +36,7 @@ from ahp.system.terminal import unseen
 LIMIT = 4.0  # s
 _OID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REPLACE = "refs/replace/"
-_KEPT = ("refs/ahp/anchors/", "refs/ahp/statements/")
+_KEPT = ("refs/ahp/anchors/", statements.REFS)
 _FORWARD_ONLY = (
     "anchors and statements go forward only and are never deleted, so that no end of what they keep is cut off"
 )
@@ -64,6 +64,7 @@ class _Server(NamedTuple):
     is_named: Callable[[str], bool]
     env: dict[str, str]
     folder: str
+    key: str
 
 
 class _Move(NamedTuple):
@@ -96,11 +97,30 @@ def judge(lines: bytes, limit: float = LIMIT) -> int:
     with _within(limit):
         pushed = _refs(lines)
         server = _before(repo, env, repo.ahp_dir + _COMPILED)
-        for ref, told in zip(pushed, _judged(server, pushed), strict=True):
+        reports = list(_judged(server, pushed))
+        for ref, told in zip(pushed, reports, strict=True):
             if told.exit_code or told.results:
                 sys.stderr.write(f"ahp: {one_line(ref.remote_ref, 300)}\n{plain.write(told)}")
             code = max(code, told.exit_code)
+        if not code and server.key:
+            _attest(server, reports)
     return code
+
+
+def _attest(server: _Server, reports: list[Report]) -> None:
+    """Signs what each protected ref that moves gets. Raises AhpError, which refuses the push."""
+    repo = server.repo
+    address = repo.config("ahp.repository")
+    if not address:
+        raise AhpError(
+            "statements name the repository; an admin says how: git config ahp.repository git+https://HOST/PATH"
+        )
+    # git moves no ref from a quarantine. A statement names what lies there, and needs nothing of it.
+    env = {name: value for name, value in repo.env.items() if name not in _QUARANTINE}
+    outside = Repository(repo.root, repo.git_dir, repo.common_dir, env, repo.git, repo.folder)
+    for judged in (one.judged for one in reports if one.judged and one.judged.moves):
+        made = statements.of_each(repo, judged, address, "pre-receive")
+        statements.keep(outside, statements.sign(made, server.key))
 
 
 @contextmanager
@@ -152,7 +172,8 @@ def _before(repo: Repository, env: dict[str, str], folder: str) -> _Server:
         raise AhpError("HEAD names no branch; an admin names the default one: git config ahp.defaultBranch BRANCH")
     allowed, admitted = _named(repo, "ahp.allowRef"), _named(repo, "ahp.admit")
     is_named = judging.naming(repo, tip, folder) if tip else lambda branch: False
-    return _Server(repo, head.removeprefix(BRANCHES), tip or "", allowed, admitted, is_named, env, folder)
+    key = repo.config("ahp.attestKey") or ""
+    return _Server(repo, head.removeprefix(BRANCHES), tip or "", allowed, admitted, is_named, env, folder, key)
 
 
 def _judged(server: _Server, pushed: list[PushRef]) -> Iterator[Report]:
@@ -178,6 +199,8 @@ def _not_judged(server: _Server, pushed: PushRef, ref: str) -> Report | None:
     """What is told of a ref that is refused or admitted unseen."""
     if ref.startswith(_REPLACE):
         return _refused("refs/replace/ would have git show other objects than there are")
+    if ref.startswith(statements.REFS) and server.key:
+        return _refused("this server signs the statements that it keeps, and takes none")
     if ref.startswith(_KEPT):
         return _ADMITTED if _goes_forward(server.repo, pushed) else _refused(_FORWARD_ONLY)
     if not ref.startswith((BRANCHES, TAGS)) and ref not in server.allowed:

@@ -61,9 +61,32 @@ class RuleText(NamedTuple):
     line: int
 
 
+class Judged(NamedTuple):
+    """What a judgement is evidence of, beside what it found; ids are whole.
+
+    `time` is when it ended, in UTC; `version` and `sources` (a digest) say which ahp judged; `target` is the full name
+    of the ref, `tip` the commit that it had, whose policy judges (None for none of its own); `commits` are those that
+    were asked, newest first; `policies` who judged, each by ref, commit and digest; `found` what each commit breaks, by
+    rule, let pass or not. `moves` says that all rules were asked of what a protected ref has got, or is about to,
+    that was there before: no proposal is that.
+    """
+
+    time: str
+    version: str
+    sources: str
+    target: str
+    tip: str | None
+    head: str
+    commits: Sequence[str]
+    policies: list[dict[str, str]]
+    found: list[dict[str, object]]
+    passed: bool
+    moves: bool
+
+
 class Report(NamedTuple):
     """All that is told of a range. `about` is what was judged, in a sentence; `exit_code` is 0, 1 or 2 (design §10);
-    `begin` are the commits that the range begins after.
+    `begin` are the commits that the range begins after; `judged` is None where no range was.
     """
 
     about: str
@@ -72,6 +95,7 @@ class Report(NamedTuple):
     results: list[Result]
     notes: list[str]
     begin: Sequence[str] = ()
+    judged: Judged | None = None
 
 
 def report(
@@ -81,13 +105,24 @@ def report(
     results: list[Result],
     notes: list[str],
     begin: Sequence[str] = (),
+    judged: Judged | None = None,
 ) -> Report:
     """The report with every text of its own, of the policy and of the notes on one line."""
     plain = [
         rule._replace(about=one_line(rule.about, 500), help=one_line(rule.help, 1000), file=one_line(rule.file, 500))
         for rule in rules
     ]
-    return Report(one_line(about, 500), exit_code, plain, results, [one_line(note, 500) for note in notes], begin)
+    notes = [one_line(note, 500) for note in notes]
+    return Report(one_line(about, 500), exit_code, plain, results, notes, begin, judged)
+
+
+def found(commit: str | None, rule: str, level: str, total: int, exemption: str) -> dict[str, object]:
+    """What breaks a rule, of one commit or (None) of the whole range. An override counts in CI where an approver's key
+    signed the commit; who approved a waiver is what the policy says.
+    """
+    proof = {"": None, "overridden": "signed"}.get(exemption.partition(" ")[0], "claimed")
+    told = {"commit": commit, "rule": rule, "level": level, "total": total}
+    return {**told, "exemption": one_line(exemption, 500) or None, "proof": proof}
 
 
 def result(signal: Signal, rule: str, steps: list[str], excused: str = "") -> Result:

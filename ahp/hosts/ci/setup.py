@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from typing import NamedTuple
@@ -188,19 +189,12 @@ def _wanted(path: str) -> bool:
 def _on_disk(repo: Repository) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for place in _PLACES:
-        try:
-            names = (
-                [place + name for name in sorted(os.listdir(f"{repo.root}/{place}"))] if place[-1] == "/" else [place]
-            )
-        except OSError:
-            continue
-        for path in names:
-            try:
+        folder = os.path.join(repo.root, place)
+        names = os.listdir(folder) if place[-1] == "/" and os.access(folder, os.R_OK | os.X_OK) else [""]
+        for path in [place + name for name in sorted(names)]:
+            with contextlib.suppress(AhpError):  # a folder or a device of that name is no workflow
                 data = files.read(f"{repo.root}/{path}", _LIMIT) if _wanted(path) else None
-            except AhpError:  # a folder or a device of that name is no workflow
-                continue
-            if data is not None:
-                found[path] = data
+                found |= {path: data} if data is not None else {}
     return found
 
 

@@ -9,30 +9,23 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import os
 import shutil
 import tempfile
 import time
-from typing import NamedTuple
 
 from ahp.protocol.text import one_line
 from ahp.system import environ, process
 from ahp.system.errors import AhpError
 
 NAMESPACE = "git"
-_BEGIN, _END = b"-----BEGIN SSH SIGNATURE-----", b"-----END SSH SIGNATURE-----"
+BEGIN, _END = b"-----BEGIN SSH SIGNATURE-----", b"-----END SSH SIGNATURE-----"
 _MAGIC = b"SSHSIG"
 _HEADERS = (b"gpgsig", b"gpgsig-sha256")
 _PRESENT = 0x01  # of a hardware key's flags: somebody touched it
 _LONGEST = 64 * 1024
 _TIMEOUT = 10.0
-
-
-class Approval(NamedTuple):
-    """That the key of the approver `principal` signed; `key` is its type, such as sk-ssh-ed25519@openssh.com."""
-
-    principal: str
-    key: str
 
 
 class NotApproved(AhpError):
@@ -64,7 +57,7 @@ def split(commit: bytes) -> tuple[bytes, bytes]:
     return b"\n".join(kept) + blank + message, b"\n".join(signatures[0]) if signatures else b""
 
 
-def approval(commit: bytes, approvers: bytes, now: float, software_keys: bool) -> Approval:
+def approval(commit: bytes, approvers: bytes, now: float, software_keys: bool) -> str:
     """The approver among `approvers`, the text of `.ahp/approvers`, whose signature the commit object carries.
 
     `now` is the judge's clock, in seconds since the epoch; the commit's own dates are its author's to choose. Raises
@@ -76,25 +69,41 @@ def approval(commit: bytes, approvers: bytes, now: float, software_keys: bool) -
     key = _key_type(armoured)
     if not key.startswith("sk-") and not software_keys:
         raise NotApproved(f"it is signed by a key of the type {one_line(key)}, and the policy asks for a hardware key")
-    return Approval(_principal(payload, armoured, approvers, now), key)
+    return principal(payload, armoured, approvers, now, NAMESPACE)
+
+
+def fingerprint(key: bytes) -> str:
+    """What ssh-keygen calls a public key in the wire format, `SHA256:…`."""
+    return "SHA256:" + base64.b64encode(hashlib.sha256(key).digest()).decode().rstrip("=")
+
+
+def signer(armoured: bytes) -> str:
+    """The fingerprint of the key that a signature says it is of. Raises ValueError."""
+    return fingerprint(_opened(armoured).text())
+
+
+def _opened(armoured: bytes) -> Reader:
+    """A signature from its public key on. Raises ValueError."""
+    body = armoured[len(BEGIN) :].partition(_END)[0]
+    blob = Reader(base64.b64decode(b"".join(body.split()), validate=True))
+    if blob.take(len(_MAGIC)) != _MAGIC or blob.number() != 1:
+        raise ValueError("not the magic and version of PROTOCOL.sshsig")
+    return blob
 
 
 def _key_type(armoured: bytes) -> str:
     """The type of the signing key. Raises NotApproved for what is no SSH signature over a git object, and for a
     hardware key that nobody touched.
     """
-    if not armoured.startswith(_BEGIN) or len(armoured) > _LONGEST:
+    if not armoured.startswith(BEGIN) or len(armoured) > _LONGEST:
         raise NotApproved("its signature is not one by an SSH key")
-    body = armoured[len(_BEGIN) :].partition(_END)[0]
     try:
-        blob = _Reader(base64.b64decode(b"".join(body.split()), validate=True))
-        if blob.take(len(_MAGIC)) != _MAGIC or blob.number() != 1:
-            raise ValueError("not the magic and version of PROTOCOL.sshsig")
-        key = _Reader(blob.text()).text().decode("ascii")
+        blob = _opened(armoured)
+        key = Reader(blob.text()).text().decode("ascii")
         namespace = blob.text()
         blob.text()  # reserved
         blob.text()  # the hash's name
-        signature = _Reader(blob.text())
+        signature = Reader(blob.text())
         made_by = signature.text().decode("ascii")
         signature.text()
         present = not key.startswith("sk-") or bool(signature.take(1)[0] & _PRESENT)
@@ -109,11 +118,20 @@ def _key_type(armoured: bytes) -> str:
     return key
 
 
-def _principal(payload: bytes, armoured: bytes, approvers: bytes, now: float) -> str:
+def program() -> str:
+    """The path of ssh-keygen. Raises AhpError."""
+    found = process.find("ssh-keygen", environ.current())
+    if found is None:
+        raise AhpError("signatures are made and checked by ssh-keygen, which is not on PATH: install OpenSSH's client")
+    return found
+
+
+def principal(payload: bytes, armoured: bytes, approvers: bytes, now: float, namespace: str) -> str:
+    """Who of `approvers` signed the payload, for `namespace`, with a key that is valid `now`. Raises NotApproved, and
+    AhpError where ssh-keygen cannot be run.
+    """
     env = {**environ.scrubbed(environ.current()), "TZ": "UTC", "LC_ALL": "C"}  # the time is read in the zone of TZ
-    program = process.find("ssh-keygen", env)
-    if program is None:
-        raise AhpError("signatures are checked by ssh-keygen, which is not on PATH: install OpenSSH's client")
+    keygen = program()
     folder = tempfile.mkdtemp(prefix="ahp-")
     try:
         signers, signature = os.path.join(folder, "approvers"), os.path.join(folder, "signature")
@@ -123,12 +141,12 @@ def _principal(payload: bytes, armoured: bytes, approvers: bytes, now: float) ->
         at = f"-Overify-time={time.strftime('%Y%m%d%H%M%S', time.gmtime(now))}"
         shared = ["-f", signers, "-s", signature, at]
         asked = process.capture(
-            [program, "-Y", "find-principals", *shared], timeout=_TIMEOUT, env=env, stdin=payload, limit=_LONGEST
+            [keygen, "-Y", "find-principals", *shared], timeout=_TIMEOUT, env=env, stdin=payload, limit=_LONGEST
         )
         # One line a principal; a name with a blank is quoted in the file, never here.
         for name in asked.out.decode("utf-8", "replace").splitlines() if asked.code == 0 else ():
             told = process.capture(
-                [program, "-Y", "verify", *shared, "-n", NAMESPACE, "-I", name],
+                [keygen, "-Y", "verify", *shared, "-n", namespace, "-I", name],
                 timeout=_TIMEOUT,
                 env=env,
                 stdin=payload,
@@ -141,7 +159,7 @@ def _principal(payload: bytes, armoured: bytes, approvers: bytes, now: float) ->
     raise NotApproved("its signature is by no key that .ahp/approvers names and that is valid now")
 
 
-class _Reader:
+class Reader:
     """The fields of a binary text in the SSH wire format (RFC 4251 §5). Raises ValueError past the end."""
 
     def __init__(self, data: bytes) -> None:

@@ -133,7 +133,7 @@ class _Signatures:
             return ""
         try:
             signed = self._repo.run("cat-file", "commit", commit.id)
-            return approval(signed, self._approvers, time.time(), self._software_keys).principal
+            return approval(signed, self._approvers, time.time(), self._software_keys)
         except NotApproved:
             return ""
 

@@ -547,6 +547,8 @@ def test_an_override_counts_only_with_an_approvers_signature(
     code, said = ci(capsys)
     assert code == 0, said
     assert "no-todo excused: overridden by ann@example.org: on purpose" in said
+    (found,) = json.loads(ci(capsys, "--format", "json")[1])["judged"]["found"]
+    assert (found["exemption"], found["proof"]) == ("overridden by ann@example.org: on purpose", "signed")
     line = next(one for one in work.git("log", "-1", "--format=%B").splitlines() if one.startswith("Ahp-Override"))
     work.git("reset", "-q", "--hard", "origin/main")
     work.write("c.txt", "TODO other\n")
