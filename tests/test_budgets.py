@@ -27,7 +27,7 @@ LINES = {
     "runner": 12_940,
     "hosts": 8_990,
     "policy": 7_420,
-    "insight": 7_380,
+    "insight": 7_370,
     "agents": 6_840,
     "system": 6_780,
     "conditions": 4_830,

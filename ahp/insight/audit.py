@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ahp.gate import overrides
 from ahp.insight import commit_records, reading
 from ahp.insight.commit_records import Attempt, CommitRecords, PolicyName, Pushed, is_id, pushed
+from ahp.insight.judged_history import Statement
 from ahp.protocol import records
 from ahp.protocol.triggers import OF_COMMITS
 from ahp.system.commits import Past, commits, views
@@ -24,7 +25,8 @@ OVERRIDE, WAIVER, BYPASS, SKIPPED, UNDECIDED = "override", "waiver", "bypass", "
 
 
 class Judgement(NamedTuple):
-    """One judgement of a commit: as it was made (`where` is `commit`) or with a push.
+    """One judgement of a commit: as it was made (`where` is `commit`), with a push, or by what signs statements (`ci`,
+    `pre-receive`), whose key is the `actor`.
 
     `hooks` judged it; `said` are the rules that spoke and let it pass, with their level. Of a push, `head` is the
     commit that was pushed to `target`, `commits` how many of it were judged one by one, and `one_by_one` whether this
@@ -75,6 +77,11 @@ class Entry(NamedTuple):
     judgements: list[Judgement]
     exemptions: list[Exemption]
 
+    @property
+    def is_judged_here(self) -> bool:
+        """Whether the log of this clone has a judgement of it."""
+        return any(one.where in ("commit", "push") for one in self.judgements)
+
 
 class Audit(NamedTuple):
     """The commits, newest first; `begin` is when the log begins, "" without one."""
@@ -99,10 +106,12 @@ def audit(
     waived: Waived,
     signed: Signed,
     has_policy: HasPolicy,
+    stated: Iterable[Statement] = (),
     limit: int | None = None,
     seen: Seen = unseen,
 ) -> Audit:
-    """The audit of `revisions` (`A..B`; None: the last `limit` of HEAD) by the log in `folder`, which is read once.
+    """The audit of `revisions` (`A..B`; None: the last `limit` of HEAD) by the log in `folder`, which is read once, and
+    by what was `stated`.
 
     Raises AhpError for a range that git does not know and a log that cannot be read.
     """
@@ -112,7 +121,11 @@ def audit(
     for record in reading.records(folder, None, seen):
         known.take(record)
     brought = pushed(repo, [one.id for one in past], known.pushes, known.before or [])
-    entries = [_Reading(one, known, brought, waived, signed, has_policy).entry() for one in past]
+    about: dict[str, list[Statement]] = {}
+    for told in stated:
+        for commit in told.commits:
+            about.setdefault(commit, []).append(told)
+    entries = [_Reading(one, known, brought, waived, signed, has_policy).entry(about.get(one.id, ())) for one in past]
     return Audit(known.begin, entries)
 
 
@@ -126,11 +139,12 @@ class _Reading:
         self.has_policy = has_policy
         self.exemptions: dict[tuple[str, str], Exemption] = {}
 
-    def entry(self) -> Entry:
+    def entry(self, stated: Iterable[Statement]) -> Entry:
         past = self.past
         judgements = [*self._as_made(), *self._pushed()]
         self._bypassed()
         self._lines()
+        judgements += [self._stated(one) for one in stated]
         before = past.id in self.brought.before
         return Entry(past.id, past.made, past.author, past.subject, before, judgements, list(self.exemptions.values()))
 
@@ -258,6 +272,27 @@ class _Reading:
         approver, reason = self.waived(name, [one for one in (*own, policy.commit) if is_id(one)])
         note = "" if approver else f"the waiver {name} is in no policy that is known here"
         self._note(Exemption(WAIVER, rule, approver, reason, note))
+
+    def _stated(self, one: Statement) -> Judgement:
+        """What a statement says of the commit; its word on an exemption counts more than the log's."""
+        said = []
+        for told in one.found:
+            rule, why = str(told["rule"]), str(told["exemption"] or "")
+            if told["commit"] not in (None, self.past.id):
+                continue
+            if not why:
+                said.append((rule, str(told["level"])))
+                continue
+            kind, name = (OVERRIDE, "") if why.startswith("overridden by ") else (WAIVER, why.partition(": ")[2])
+            who, _, reason = why.removeprefix("overridden by ").partition(": ")
+            if name:
+                who, reason = self.waived(name, [one.policy])
+            signed = who if told["proof"] == "signed" else ""
+            self.exemptions[kind, rule] = Exemption(kind, rule, who, reason, f"as {one.judge} stated: {why}", signed)
+        policy = PolicyName(one.digest, one.policy, "committed")
+        decision = "allow" if one.passed else "deny"
+        where = (one.target, one.head, len(one.commits), True)
+        return Judgement(one.judge, one.time, [], decision, policy, one.key, said, *where)
 
     def _bypassed(self) -> None:
         record = self.known.bypasses.get(self.past.id)

@@ -7,6 +7,7 @@ import datetime
 import io
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import pytest
 
 from ahp.cli.main import run
 from ahp.insight.audit import BYPASS, OVERRIDE, SKIPPED, WAIVER, Audit, Entry, Exemption, audit
+from ahp.insight.judged_history import Statement
 from ahp.journal.append import Journal
 from ahp.journal.respond import respond
 from ahp.protocol.event import Actor
@@ -49,7 +51,7 @@ class Told(NamedTuple):
         return entry
 
 
-def asked(gated: Gated, revisions: str | None = None) -> Audit:
+def asked(gated: Gated, revisions: str | None = None, stated: Sequence[Statement] = ()) -> Audit:
     where = git.discover(str(gated.root), dict(os.environ))
     waivers = {"large * " + TOMORROW: ("mei", "a vendored file")}
     return audit(
@@ -59,6 +61,7 @@ def asked(gated: Gated, revisions: str | None = None) -> Audit:
         waived=lambda name, commits: waivers.get(name, ("", "")) if list(commits) else ("", ""),
         signed=lambda commit: "ann@example.org",
         has_policy=lambda digest, commit: False,
+        stated=stated,
     )
 
 
@@ -119,6 +122,27 @@ def test_who_let_it_pass_and_why(told: Told) -> None:
     assert found[OVERRIDE] == Exemption(OVERRIDE, "secret", "human:ann", "a test key", "", "ann@example.org")
     waived = {one.kind: one for one in told.of("waived").exemptions}
     assert waived[WAIVER] == Exemption(WAIVER, "large", "mei", "a vendored file")
+
+
+def test_what_ci_stated_stands_beside_the_log_and_counts_more(told: Told) -> None:
+    """An override that a key signed, in place of the one that the log claims."""
+    commit = told.of("let pass").commit
+    names = {"commit": commit, "key": "ci@example.org", "judge": "ci", "time": "2026-02-09T10:00:00.000Z"}
+    move = {"repository": "git+https://x", "target": "refs/heads/main", "tip": "1" * 40, "head": commit}
+    found = [
+        {"commit": commit, "rule": "secret", "exemption": "overridden by ann@example.org: a key: of tests"},
+        {"commit": None, "rule": "wide", "level": "prompt", "exemption": None, "proof": None},
+        {"commit": "2" * 40, "rule": "large", "level": "block", "exemption": None, "proof": None},
+    ]
+    found[0] |= {"level": "block", "proof": "signed"}
+    one = Statement(**names, **move, policy="1" * 40, digest="sha256:1", passed=True, commits=[commit], found=found)
+    (entry,) = [each for each in asked(told.gated, stated=[one]).entries if each.commit == commit]
+    assert entry.is_judged_here
+    judged = entry.judgements[-1]
+    assert (judged.where, judged.decision, judged.actor) == ("ci", "allow", "ci@example.org")
+    assert (judged.said, judged.target, judged.policy.commit) == ([("wide", "prompt")], "refs/heads/main", "1" * 40)
+    (override,) = [each for each in entry.exemptions if each.kind == OVERRIDE]
+    assert (override.approver, override.reason, override.proof) == ("ann@example.org", "a key: of tests", "signed")
 
 
 def test_what_the_log_does_not_know_is_not_guessed(told: Told) -> None:

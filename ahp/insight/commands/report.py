@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--rule", metavar="RULE", help="A rule's key, an oracle's name, or a pattern with *.")
 @click.option("--audit", "is_audit", is_flag=True, help="What the log knows of each commit of RANGE (A..B).")
 @click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), help="Of the audit; default: text.")
+@click.option("--keys", metavar="FILE", help="Of the audit: read the statements that these keys signed, too.")
 @click.option(
     "--language", type=click.Choice(["en", "zh"]), help="Of the page; default: as LC_ALL, LC_MESSAGES or LANG say."
 )
@@ -37,6 +38,7 @@ def command(
     rule: str | None,
     is_audit: bool,
     form: str | None,
+    keys: str | None,
     language: str | None,
     revisions: str | None,
 ) -> None:
@@ -52,10 +54,10 @@ def command(
             raise click.UsageError("--since, --from, --rule and --language go with --html; an audit is of a RANGE")
         from ahp.insight.commands.report_audit import show
 
-        show(revisions, form or "text")
+        show(revisions, form or "text", keys)
         return
-    if revisions or form:
-        raise click.UsageError("RANGE and --format go with --audit")
+    if revisions or form or keys:
+        raise click.UsageError("RANGE, --format and --keys go with --audit")
     assert page is not None
     _write_page(page, since, from_, rule, language or _language(environ.current()))
 

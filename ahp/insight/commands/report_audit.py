@@ -28,7 +28,9 @@ from ahp.insight.audit import (
     Waived,
     audit,
 )
+from ahp.insight.commands.verify_history import trusted
 from ahp.insight.commit_records import PolicyName
+from ahp.insight.judged_history import kept
 from ahp.policy import layers, tree, waivers
 from ahp.policy.compile import programs
 from ahp.policy.sources import TreeSource
@@ -54,9 +56,12 @@ _NOT_HERE = "not judged here"
 _BEFORE = "was there before the gate was installed"
 
 
-def show(revisions: str | None, form: str) -> None:
-    """Prints the audit of `revisions` (None: the last `LAST` commits of HEAD) in a form. Raises AhpError."""
+def show(revisions: str | None, form: str, keys: str | None) -> None:
+    """Prints the audit of `revisions` (None: the last `LAST` commits of HEAD) in a form, with the statements that are
+    signed by one of the `keys` in a file. Raises AhpError.
+    """
     repo = git.discover(os.getcwd(), environ.current())
+    stated = kept(repo, trusted(keys))[0] if keys else []
     signatures = _Signatures(repo)
     limit = None if revisions else LAST
     with reading.shown() as seen:
@@ -67,6 +72,7 @@ def show(revisions: str | None, form: str) -> None:
             waived=_waivers(repo),
             signed=signatures.approver,
             has_policy=_policies(repo),
+            stated=stated,
             limit=limit,
             seen=seen,
         )
@@ -157,11 +163,13 @@ def _text(found: Audit, revisions: str | None) -> Iterator[str]:
     if not entries:
         yield f"there is no commit in {one_line(revisions)}" if revisions else "there is no commit yet"
         return
-    here = sum(bool(one.judgements) for one in entries)
+    here = sum(one.is_judged_here for one in entries)
+    stated = sum(any(told.where not in ("commit", "push") for told in one.judgements) for one in entries)
     exempt = sum(len(one.exemptions) for one in entries)
     commits = counted(len(entries), "commit")
     name = f"{one_line(revisions)}: {commits}," if revisions else f"the last {commits}:"
-    yield f"{name} {here} judged here, {len(entries) - here} not; {counted(exempt, 'exemption')}"
+    signed = f"; {stated} judged as signed statements say" if stated else ""
+    yield f"{name} {here} judged here, {len(entries) - here} not{signed}; {counted(exempt, 'exemption')}"
     if found.begin:
         yield f"the log of this clone begins on {one_line(found.begin)[:10]}; it is evidence, not proof: ahp log verify"
     else:
@@ -171,7 +179,7 @@ def _text(found: Audit, revisions: str | None) -> Iterator[str]:
         yield f"{one.commit[:12]}  {one.made[:10]}  {one_line(one.author, 60)}: {one_line(one.subject, 100)}"
         for judgement in one.judgements:
             yield from _line("judged", _judged(judgement))
-        if not one.judgements:
+        if not one.is_judged_here:
             yield from _line(_BEFORE if one.before else _NOT_HERE, "")
         for exemption in one.exemptions:
             yield from _line(_WORDS[exemption.kind], _exempt(exemption))
@@ -190,7 +198,10 @@ def _judged(one: Judgement) -> str:
     if one.where == "commit":
         hooks = " and ".join(map(one_line, one.hooks))
         return f"as it was made ({hooks}), {when}: {one_line(one.decision)}, {by}{said}"
-    if one.one_by_one:
+    if one.where != "push":
+        by = f"by {_policy(one.policy)}, signed with the key {one_line(one.actor)}"
+        how = f"by {one_line(one.where)}, with the move"
+    elif one.one_by_one:
         how = "by itself, with the push"
     elif one.commits:
         how = f"with others, {counted(one.commits, 'commit')} of them one by one, maybe this one, in the push"
@@ -223,7 +234,7 @@ def _json(found: Audit) -> list[dict[str, Any]]:
     return [
         {
             **one._asdict(),
-            "judged_here": bool(one.judgements),
+            "judged_here": one.is_judged_here,
             "judgements": [{**told._asdict(), "policy": told.policy._asdict()} for told in one.judgements],
             "exemptions": [{**told._asdict(), "proof": told.proof} for told in one.exemptions],
         }
@@ -244,7 +255,7 @@ def _csv(found: Audit) -> str:
             table.writerow(
                 [*head, *map(_safe, [how, told.at, told.decision, *policy, told.actor, told.target]), *[""] * 6]
             )
-        if not one.judgements:
+        if not one.is_judged_here:
             table.writerow([*head, _BEFORE if one.before else _NOT_HERE, *[""] * 12])
         for exempt in one.exemptions:
             cells = (exempt.kind, exempt.rule, exempt.approver, exempt.signed, exempt.reason, exempt.note)

@@ -257,7 +257,9 @@ def test_what_is_merged_although_it_is_broken_is_stated_so_and_statements_follow
     assert (found["commit"], found["rule"], found["level"]) == (bad, "no-todo", "block")
 
 
-def test_a_waived_rule_is_claimed(work: Repo, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_waived_rule_is_claimed_and_the_audit_tells_of_it(
+    work: Repo, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     event = asking.event("pre-commit", "cli", Actor("human"), asking.around(str(work.root)))
     rule = judges_of(event)[0].answers(event).rules["no-todo"]
     soon = time.strftime("%Y-%m-%d", time.gmtime(time.time() + 7 * 86400))
@@ -272,6 +274,24 @@ def test_a_waived_rule_is_claimed(work: Repo, keys: Path, tmp_path: Path, monkey
     assert (found["commit"], found["exemption"], found["proof"]) == (bad, found["exemption"], "claimed")
     assert found["exemption"].startswith("waived: no-todo")
     assert predicate["verificationResult"] == "PASSED"
+    assert main.run(["ci", "--attest", "--key", str(keys / "judge"), "--repository", REPOSITORY]) == 0
+    capsys.readouterr()
+
+    def audited(*more: str) -> str:
+        assert main.run(["report", "--audit", *more]) == 0
+        return capsys.readouterr().out
+
+    said = " ".join(audited("--keys", str(keys / "signers")).split())
+    assert f"with the move of {bad[:12]} to refs/heads/main" in said and "1 judged as signed statements say" in said
+    assert f"of commit {start[:12]}, signed with the key judge@example.org" in said
+    assert "waived: no-todo, by ann: old (claimed)" in said
+    newest = json.loads(audited("--keys", str(keys / "signers"), "--format", "json"))["commits"][0]
+    assert (newest["commit"], newest["judged_here"], newest["judgements"][0]["where"]) == (bad, False, "ci")
+    assert f"\n{bad}," in audited("--keys", str(keys / "signers"), "--format", "csv")
+    (tmp_path / "others").write_text(f"eve {(keys / 'eve.pub').read_text('utf-8')}", "utf-8")
+    for nobody in ([], ["--keys", str(tmp_path / "others")]):
+        assert "stated" not in audited(*nobody) and "0 judged here, 3 not; 0 exemptions" in audited(*nobody)
+    assert main.run(["report", "--html", "x", "--keys", "y"]) == 2
 
 
 def test_names_of_strangers_are_inert_in_json_and_statement(
