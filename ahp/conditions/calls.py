@@ -11,12 +11,13 @@ from ahp.conditions import globs, operators, pitfalls, regexes
 from ahp.conditions.checker import Checker, Typed, a_type
 from ahp.conditions.diagnostics import quoted
 from ahp.conditions.language import FUNCTION, LOOP, METHOD, OPERATIONS, Operation, callables
-from ahp.conditions.schema import SchemaError
+from ahp.conditions.schema import ANY, SchemaError
 from ahp.conditions.spelling import nearest
 
+_PATH = re.compile(r'(?:"[^"]*"|[^."]+)(?:\.(?:"[^"]*"|[^."]+))*')
 _LOOKS = re.compile(r"\(\?<?[=!]")
 _METHODS = f"methods of a text are {', '.join(sorted(callables(METHOD)))}"
-_PATHS = ("fact", "item", "key", "field", "index")
+_PATHS = ("fact", "item", "key", "field", "index", "entry", "at")
 
 
 def call(checker: Checker, node: ast.Call) -> Typed:
@@ -157,6 +158,30 @@ def _fact(checker: Checker, value: Typed, operation: Operation) -> Typed:
     return value
 
 
+def _map(checker: Checker, value: Typed, operation: Operation) -> Typed:
+    found = checker.typed(value, "map")
+    if found.type.name != "map":
+        what = f"{operation.name}() needs a map, {value.text} is {a_type(value.type)}"
+        raise checker.refuse(value.node, "type", what)
+    return found
+
+
+def _document(checker: Checker, value: Typed, operation: Operation) -> Typed:
+    if value.type is not ANY and value.type.name not in ("map", "list", "record"):
+        what = f"{operation.name}() looks into a map or a list, {value.text} is {a_type(value.type)}"
+        raise checker.refuse(value.node, "type", what)
+    return value
+
+
+def _steps(checker: Checker, value: Typed, operation: Operation) -> Typed:
+    if not (value.is_const() and isinstance(value.plan[1], str)):
+        raise checker.refuse(value.node, "pattern", f"the path of {operation.name}() is a literal text or a limit")
+    if not _PATH.fullmatch(value.plan[1]):
+        hint = "a path is keys with dots between them; a key with a dot in it stands in double quotes"
+        raise checker.refuse(value.node, "pattern", f"{value.text} is no path: {hint}")
+    return value
+
+
 def _anything(checker: Checker, value: Typed, operation: Operation) -> Typed:
     return value
 
@@ -210,6 +235,9 @@ KINDS: dict[str, Callable[[Checker, Typed, Operation], Typed]] = {
     "container": _anything,
     "item": _anything,
     "pattern": _pattern,
+    "map": _map,
+    "document": _document,
+    "path": _steps,
 }
 
 

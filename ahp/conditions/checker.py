@@ -17,7 +17,8 @@ from ahp.conditions.schema import ANY, Schema, Type
 
 LITERALS = {"true": True, "false": False, "null": None}  # beside Python's spellings, which the parser reads
 KNOWN_ARE = "known are "  # begins the hint for a name that resembles none
-_UNTESTED = ("fact", "item", "key", "field", "index", "default", "if")  # bools that may be null or absent
+# Bools that may be null or absent.
+_UNTESTED = ("fact", "item", "key", "field", "index", "entry", "at", "default", "if")
 _NAMES = {
     "GeneratorExp": "a loop",
     "ListComp": "a list comprehension",
@@ -161,8 +162,10 @@ class Checker:
         return typed
 
     def items(self, node: ast.expr) -> Typed:
-        """An expression that a loop goes through: a list whose items have a type."""
-        typed = self.typed(self.expr(node), "list")
+        """An expression that a loop goes through: a list whose items have a type, or the keys of a map."""
+        typed = self.typed(self.expr(node), "list", "map")
+        if typed.type.name == "map":  # as in Python: its keys
+            return self.made(node, "keys", typed)
         if typed.type.name != "list" or typed.type.item is None:
             raise self.refuse(node, "type", f"{typed.text} is {a_type(typed.type)}, not a list with items")
         return typed

@@ -49,6 +49,47 @@ def member(builder: "Builder", node: "Any") -> "Closure":
     return found
 
 
+def entry(builder: "Builder", node: "Any") -> "Closure":
+    """A map's value by a key that is computed; an absent one is a missing fact."""
+    base, key = builder.build(node[1]), builder.build(node[2])
+
+    def found(facts: "Slots") -> "Any":
+        holder, name = base(facts), key(facts)
+        if type(holder) is dict and type(name) is str:
+            return holder.get(name, MISSING)
+        raise unusable(name if type(holder) is dict else holder)
+
+    return found
+
+
+def steps_of(path: str) -> "list[str | None]":
+    """The keys and indexes of a path as TOML writes it, `a."b.c".0`; None for `*`, each of what is there."""
+    steps: list[str | None] = []
+    for nth, part in enumerate(path.split('"')):
+        steps += [part] if nth % 2 else [None if word == "*" else word for word in part.split(".") if word]
+    return steps
+
+
+def at(builder: "Builder", node: "Any") -> "Closure":
+    """What stands at a path of a document. What is not there is a missing fact; `*` gives a list of what is there."""
+    base, steps = builder.build(node[1]), steps_of(node[2][1])
+
+    def found(facts: "Slots") -> "Any":
+        values = [present(base(facts))]
+        for step in steps:
+            below: list[Any] = []
+            for value in values:
+                if type(value) is dict:
+                    below += value.values() if step is None else [value[step]] if step in value else []
+                elif type(value) is list:
+                    place = int(step) if step and step.isdigit() and len(step) < 10 else len(value)
+                    below += value if step is None else value[place : place + 1]
+            values = below
+        return values if None in steps else values[0] if values else MISSING
+
+    return found
+
+
 def element(builder: "Builder", node: "Any") -> "Closure":
     """An item of a list by its constant index."""
     base, index = builder.build(node[1]), node[2]

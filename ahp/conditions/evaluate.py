@@ -93,6 +93,9 @@ def path_of(node: "Any") -> "str | None":
     if node[0] in ("key", "field"):
         base = path_of(node[1])
         return base + "." + str(node[2]) if base else None
+    if node[0] == "at":
+        base = path_of(node[1])
+        return "at(" + base + ", '" + str(node[2][1]) + "')" if base else None
     return path_of(node[1]) if node[0] in ("index", "as") else None
 
 
@@ -143,6 +146,8 @@ def _blamed(error: BaseException, plan: "Any", builder: Builder, facts: "Slots")
             node = _evaluated(node, builder, facts)[0]
         value = builder.build(node)(facts)
         if value is MISSING:
+            if node[0] == "entry" and (base := path_of(node[1])):
+                return Undecided("missing_fact", base + "['" + builder.build(node[2])(facts) + "']")
             return Undecided("missing_fact", path_of(node))
         if value is None and null is None:
             null = path_of(node)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from ahp.conditions import sets
+from ahp.conditions import closures, sets
 from ahp.conditions.evaluate import closure
 from ahp.conditions.guards import Plan, walk
 from ahp.conditions.language import LOOP, OPERATIONS, children
 from ahp.conditions.runtime import FAULTS, Bound
-from ahp.conditions.schema import ANY, Type, join, type_of_value
+from ahp.conditions.schema import ANY, Type, join, parse_type, type_of_value
 
 Types = Mapping[str, Type]
 BOOLS = frozenset({sets.key(True), sets.key(False)})
@@ -48,19 +48,23 @@ def result(plan: Plan, operands: Sequence[Type]) -> Type:
         default_for_null = plan[0] == "default" and not operands[-1].nullable and kind is not ANY
         return kind.without_null() if default_for_null else kind
     if operation.gives:
-        return Type(operation.gives)
+        return parse_type(operation.gives)
     match plan[0]:
         case "const":
             return type_of_value(plan[1])
         case "field":
             field = operands[0].fields.get(plan[2])
             return field.type if field else ANY
-        case "index":
+        case "index" | "key" | "entry":
             return operands[0].item or ANY
         case "list":
             return Type("list", join(operands))
+        case "at" if None in closures.steps_of(plan[2][1]):
+            return Type("list", ANY)
+        case "as" if plan[2][0] == "list":  # what a loop goes through
+            return Type("list", ANY)
         case "as" if len(plan[2]) == 1:
-            return Type("list", ANY) if plan[2] == ["list"] else Type(plan[2][0])
+            return Type(plan[2][0])
     return ANY
 
 

@@ -107,7 +107,7 @@ def _chunks(items: "Any") -> "Iterable[Any]":
     if length > MAX_ITEMS:
         raise Bound("a list of " + str(length) + " items is too long for a condition")
     _on_time()
-    return (items,) if length <= _CHUNK else _sliced(items)
+    return (items,) if length <= _CHUNK else _sliced(list(items) if type(items) is dict else items)
 
 
 def _sliced(items: "Any") -> "Iterator[Any]":

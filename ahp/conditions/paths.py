@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ahp.conditions import calls
+from ahp.conditions import calls, globs
 from ahp.conditions.checker import KNOWN_ARE, LITERALS, Checker, Typed, a_type
 from ahp.conditions.diagnostics import quoted
 from ahp.conditions.language import FUNCTION, LOOP, METHOD, OPERATIONS, callables
 from ahp.conditions.lexical import Refused
-from ahp.conditions.schema import ANY, Type
+from ahp.conditions.schema import ANY, Fact, Type
 from ahp.conditions.spelling import ending, nearest, word_hint
 
 _LONGEST_ITEM = 4  # letters of a variable such as `l` or `line`
@@ -79,6 +79,8 @@ def _member(checker: Checker, node: ast.expr, base: ast.expr, name: str) -> Type
                 hint = f"list the variable at the top of the policy: env_allow: [{name}]"
             raise checker.refuse(node, "name", f"{quoted(prefix)} has no fact {quoted(name)}", hint)
     typed = _owner(checker, base)
+    if typed.plan[0] == "fact" and (fact := checker.schema.facts.get(typed.plan[1])) and fact.keys:
+        return _value(checker, node, fact, name)
     if typed.type is ANY or typed.type.name == "map":
         return checker.made(node, "key", typed, parameter=name)
     if typed.type.name == "record":
@@ -90,6 +92,17 @@ def _member(checker: Checker, node: ast.expr, base: ast.expr, name: str) -> Type
         return checker.made(node, "field", typed, parameter=name)
     hint = calls.method_hint(name, typed.bare) or (f"call it: {name}()" if name in callables(METHOD) else "")
     raise checker.refuse(node, "name", f"{typed.text} is {a_type(typed.type)} and has no field {quoted(name)}", hint)
+
+
+def _value(checker: Checker, node: ast.expr, fact: Fact, key: str) -> Typed:
+    """One value of a map whose values are facts of their own."""
+    kind = next((kind for pattern, kind in fact.keys.items() if globs.glob(pattern)(key)), None)
+    if kind is None:
+        kinds = ", ".join(fact.keys)
+        raise checker.refuse(node, "type", f"{quoted(key)} is no key of {fact.path}", f"it has {kinds}")
+    path = f"{fact.path}['{key}']"
+    checker.types[path] = kind
+    return Typed(["fact", path], kind, node)
 
 
 def _owner(checker: Checker, node: ast.expr) -> Typed:
@@ -111,11 +124,14 @@ def subscript(checker: Checker, node: ast.Subscript) -> Typed:
     key = _literal(node.slice)
     if isinstance(key, str):
         return _member(checker, node, node.value, key)
+    typed = checker.expr(node.value)
+    if type(key) is not int and (typed.type is ANY or typed.type.name == "map"):
+        name = checker.string(checker.expr(node.slice), "a key")
+        return checker.made(node, "entry", typed, name)
     if type(key) is not int:
         raise checker.refuse(
             node.slice, "syntax", "an index is one literal number or key", "items[0], input['command']"
         )
-    typed = checker.expr(node.value)
     if typed.type is ANY or (typed.type.name == "list" and typed.type.item is not None):
         return checker.made(node, "index", typed, parameter=key)
     raise checker.refuse(node, "type", f"{typed.text} is {a_type(typed.type)} and has no items")

@@ -15,8 +15,10 @@ from typing import Any, NoReturn
 import simpleeval  # type: ignore[import-untyped,unused-ignore]
 
 from ahp.conditions import globs, regexes
+from ahp.conditions.closures import steps_of
 from ahp.conditions.evaluate import MISSING, Bound, Undecided
 from ahp.conditions.language import FUNCTION, LOOP, METHOD, OPERATIONS, Operation, callables
+from ahp.conditions.runtime import key_of
 
 
 def _nested(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,6 +118,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.IsNot: lambda a, b: not (a is None and b is None),
 }
 _KINDS = {
+    "map": ("dict",),
     "number": ("number",),
     "text": ("str",),
     "text or texts": ("str", "tuple"),  # a list that the condition holds, not one that a fact or a map does
@@ -189,7 +192,9 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-i
     def take(self, facts: Mapping[str, Any]) -> None:
         """From now on evaluates with a copy of these facts; the constants stay."""
         own = {path: found if found is MISSING else _copied(found) for path, found in facts.items()}
-        self.names = {"true": True, "false": False, "null": None, **_nested({**own, **self._given})}
+        self._values = {path: found for path, found in own.items() if key_of(path)[1] is not None}
+        whole = {path: found for path, found in own.items() if path not in self._values}
+        self.names = {"true": True, "false": False, "null": None, **_nested({**whole, **self._given})}
 
     def run(self, tree: ast.expr) -> Any:
         """The value of a tree. Raises Undecided or Bound, as the production evaluator does."""
@@ -217,22 +222,32 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-i
 
     def _eval_attribute(self, node: ast.Attribute) -> Any:
         try:
-            return self._key(self._eval(node.value), node.attr)
+            return self._value(node.value, node.attr)
         except Undecided as error:
             if error.kind != "missing_fact":
                 raise
             raise Undecided("missing_fact", ast.unparse(node)) from None
 
     def _eval_subscript(self, node: ast.Subscript) -> Any:
-        base, key = self._eval(node.value), self._eval(node.slice)
+        key = self._eval(node.slice)
         if isinstance(key, str):
-            return self._key(base, key)
+            return self._value(node.value, key)
+        base = self._eval(node.value)
         if not isinstance(base, list):
             _null()
         try:
             return base[key]
         except IndexError:
             raise Undecided("index") from None
+
+    def _value(self, owner: ast.expr, name: str) -> Any:
+        """A key's value, which may be a fact of its own."""
+        path = f"{ast.unparse(owner)}['{name}']"
+        if path not in self._values:
+            return self._key(self._eval(owner), name)
+        if self._values[path] is MISSING:
+            raise Undecided("missing_fact", path)
+        return self._values[path]
 
     def _key(self, base: Any, name: str) -> Any:
         if not isinstance(base, dict):
@@ -272,10 +287,33 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-i
         name = node.func.id  # type: ignore[attr-defined]
         if name in ("has", "default"):
             return self._presence(name, node.args)
+        if name == "at":
+            return self._at(self._eval(node.args[0]), steps_of(self._eval(node.args[1])))
         operation = OPERATIONS.get(name)
         if operation is not None and operation.call == LOOP:
             return self._loop(name, node.args[0])  # type: ignore[arg-type]
         return super()._eval_call(node)
+
+    def _at(self, found: Any, steps: list[str | None]) -> Any:
+        """What stands at the steps; from the first `*` on a list of what all of its values have there."""
+        if not steps:
+            return found
+        if steps[0] is not None:
+            if isinstance(found, list) and steps[0].isdigit() and int(steps[0][:9]) < len(found):
+                return self._at(found[int(steps[0])], steps[1:])
+            if isinstance(found, dict) and steps[0] in found:
+                return self._at(found[steps[0]], steps[1:])
+            if None in steps:
+                return []
+            raise Undecided("missing_fact")
+        values: list[Any] = []
+        for one in found.values() if isinstance(found, dict) else found if isinstance(found, list) else ():
+            try:
+                below = self._at(one, steps[1:])
+            except Undecided:
+                continue
+            values += below if None in steps[1:] else [below]
+        return values
 
     def _affix(self, node: ast.expr) -> Any:
         """The argument of a text's method: several texts only where the author wrote them, or a limit holds them."""
@@ -302,7 +340,7 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-i
 
     def _loop(self, name: str, loop: ast.GeneratorExp) -> Any:
         items = self._eval(loop.generators[0].iter)
-        if not isinstance(items, list):
+        if not isinstance(items, list | dict):
             _null()
         answers = [partial(self._item, name, loop, item) for item in items]
         if name in ("any", "all"):

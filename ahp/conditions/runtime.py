@@ -84,6 +84,14 @@ MISSING = Missing()
 FAULTS = (Undecided, TypeError, AttributeError, IndexError, ZeroDivisionError)
 
 
+def key_of(path: str) -> "tuple[str, str | None]":
+    """The path of a map and the key of one of its values that is a fact of its own, as `content.after['a.json']`; None
+    for the path of any other fact.
+    """
+    name, opened, key = path.partition("['")
+    return (name, key[:-2]) if opened else (path, None)
+
+
 def present(value: "Any") -> "Any":
     """The value itself. Raises Undecided for MISSING, where no operation on the value would."""
     if value is MISSING:

@@ -16,7 +16,7 @@ MAX_CONDITION_COST = 500_000
 
 NAMES = ("int", "float", "number", "bool", "str", "null", "any", "map", "record", "list")
 _BOUNDS = frozenset({"nullable", "min", "max", "enum"})
-_KEYS = {"type", "nullable", "optional", "min", "max", "enum", "fields", "triggers", "doc", "means"}
+_KEYS = {"type", "nullable", "optional", "min", "max", "enum", "fields", "triggers", "doc", "means", "keys"}
 
 
 class SchemaError(AhpError):
@@ -27,11 +27,11 @@ class SchemaError(AhpError):
 class Type:
     """The type of an expression.
 
-    `name` is one of NAMES; a list has its `item`, a record (and the items of a list of records) its `fields`; `low`,
-    `high` and `enum` bound the value where the schema says so. `any` is a map's value: its type is known at run time
-    only. `number` is an int or a float. `means` says what a text or number is, where that tells which literals it can
-    be: `path` (from the repository's top), `branch` (a short name), `percent` (0 to 100), `program` (a base name),
-    `date` (`2026-02-09`).
+    `name` is one of NAMES; a list has its `item`, and so has a map whose values are of one type; a record (and the
+    items of a list of records) its `fields`; `low`, `high` and `enum` bound the value where the schema says so. `any`
+    is a map's value: its type is known at run time only. `number` is an int or a float. `means` says what a text or
+    number is, where that tells which literals it can be: `path` (from the repository's top), `branch` (a short name),
+    `percent` (0 to 100), `program` (a base name), `date` (`2026-02-09`).
     """
 
     name: str
@@ -44,7 +44,7 @@ class Type:
     means: str = ""
 
     def __str__(self) -> str:
-        text = f"list[{self.item}]" if self.name == "list" and self.item else self.name
+        text = f"{self.name}[{self.item}]" if self.item else self.name
         return f"{text} or null" if self.nullable and self.name not in ("null", "any") else text
 
     @property
@@ -59,11 +59,15 @@ class Type:
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact of a schema: its full path (`files.changed_count`), its type, and whether it may be absent."""
+    """One fact of a schema: its full path (`files.changed_count`), its type, and whether it may be absent.
+
+    Of a map each of whose values is a fact of its own, `keys` are the types of these by globs of their keys.
+    """
 
     path: str
     type: Type
     optional: bool = False
+    keys: Mapping[str, Type] = field(default_factory=dict)
 
 
 ANY = Type("any", nullable=True)
@@ -157,6 +161,8 @@ def parse_type(text: str, fields: Mapping[str, Any] | None = None, path: str = "
     text = text.strip()
     if text.startswith("list[") and text.endswith("]"):
         return Type("list", parse_type(text[5:-1], fields, path))
+    if text.startswith("map[") and text.endswith("]"):
+        return Type("map", parse_type(text[4:-1], fields, path))
     if text == "list":
         return Type("list", ANY)
     if text not in NAMES or text == "number":
@@ -180,6 +186,7 @@ def _fact(path: str, entry: Any) -> Fact:
         )
     kind = parse_type(entry["type"], entry.get("fields"), path)
     optional = bool(entry.get("optional"))
+    keys = {key: parse_type(type_, entry.get("fields"), path) for key, type_ in entry.get("keys", {}).items()}
     if kind is ANY:  # the checker tells it by identity
         return Fact(path, kind, optional)
     if not _BOUNDS.isdisjoint(entry):
@@ -194,7 +201,7 @@ def _fact(path: str, entry: Any) -> Fact:
     if means := str(entry.get("means", "")):
         of_items = replace(kind.item, means=means) if kind.item else None
         kind = replace(kind, item=of_items) if of_items else replace(kind, means=means)
-    return Fact(path, kind, optional)
+    return Fact(path, kind, optional, keys)
 
 
 def _prefixes(path: str) -> Iterator[str]:

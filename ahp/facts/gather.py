@@ -42,6 +42,9 @@ def gather(
                 missing[path] = value
             else:
                 values[path] = value
+        if len(found) > len(wanted):  # why some items of a map are not in it
+            more = [(name, one) for name, one in found.items() if name[-2:] == "']" and isinstance(one, Absent)]
+            missing.update({namespace + "." + name: one for name, one in more})
     return values, missing
 
 

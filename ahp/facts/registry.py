@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 NAMESPACES = (
     "files",
     "diff",
+    "content",
     "moved",
     "debuggers",
     "ignored",

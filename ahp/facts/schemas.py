@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from ahp.conditions.runtime import key_of
 from ahp.facts import registry
 from ahp.facts.registry import Absent, fact
 from ahp.protocol.text import one_line
@@ -40,7 +41,7 @@ def where(path: str) -> list[str]:
     """The triggers that can have the fact, in the order of design §4; empty when there is no such fact."""
     name, _, field = path.partition(".")
     declared = registry.namespace(name) if registry.is_known(name) else None
-    entry = declared.schema.get(field, declared.own) if declared else None
+    entry = declared.schema.get(key_of(field)[0], declared.own) if declared else None
     return [] if declared is None or entry is None else list(entry.get("triggers", declared.triggers))
 
 
@@ -102,7 +103,6 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "float": (int, float),
     "bool": (bool,),
     "str": (str,),
-    "map": (dict,),
     "list[str]": (list,),
     "list[record]": (list,),
 }
@@ -117,7 +117,8 @@ def fields_of(namespace: str, given: Mapping[str, Any], fields: Collection[str])
     found: dict[str, object] = {}
     for field in fields:
         value: object = given
-        for part in [field] if field in given else field.split("."):
+        name, key = key_of(field)
+        for part in [field] if field in given else [*name.split("."), *([] if key is None else [key])]:
             value = value.get(part, _NOT_GIVEN) if isinstance(value, Mapping) else _NOT_GIVEN
         if not isinstance(value, Absent) and field in entries:
             value = _fitting(full_path(namespace, field), value, entries[field])
@@ -131,7 +132,8 @@ def _fitting(path: str, value: Any, entry: Mapping[str, Any]) -> object:
         if entry.get("nullable"):
             return None
         raise AhpError(f"{path} is never null; leave it out to make it absent")
-    if not isinstance(value, _KINDS[kind]) or (isinstance(value, bool) and kind != "bool"):
+    kinds = (dict,) if kind.startswith("map") else _KINDS[kind]
+    if not isinstance(value, kinds) or (isinstance(value, bool) and kind != "bool"):
         raise AhpError(f"{path} is of type {kind}, not {one_line(repr(value), 60)}")
     inner = str if kind == "list[str]" else Mapping if kind == "list[record]" else object
     if isinstance(value, list) and not all(isinstance(item, inner) for item in value):

@@ -14,7 +14,7 @@ TRIGGERS = ("pre-commit", "pre-merge-commit", "pre-push", "pre-merge")
 LINES = frozenset({"diff.added", "debuggers.added"})
 _FILES = ("changed", "added", "changes", "binary", "largest_bytes", "lfs")
 _REPORTS = ("tests", "coverage")
-_OF_CHANGES = frozenset({"commit", "push", "deps", "policy", "tool", "files", "diff", "moved", "debuggers"})
+_OF_CHANGES = frozenset({"commit", "push", "deps", "policy", "tool", "files", "diff", "moved", "debuggers", "content"})
 _PREVIOUS = "coverage.previous"
 
 
@@ -51,4 +51,9 @@ def _is_told(path: str) -> bool:
     name, _, field = path.partition(".")
     if name == "files":
         return field in _FILES
-    return path in LINES or (name in _REPORTS and path != _PREVIOUS) or not registry.is_known(name)
+    return (
+        path in LINES
+        or (name == "content" and field.startswith("after"))
+        or (name in _REPORTS and path != _PREVIOUS)
+        or not registry.is_known(name)
+    )

@@ -52,6 +52,10 @@ class View:
         """The command that gets what is not here of the change."""
         return "git fetch --refetch --no-filter"
 
+    def unsure(self, path: str) -> str:
+        """Why it cannot be told what a file holds after the change; "" where it can, as from git's objects."""
+        return ""
+
     def joins(self) -> bool:
         """Whether the commit that comes about has more than one parent. Raises AhpError."""
         return bool(self.repo.merge_heads())

@@ -144,6 +144,23 @@ def read(text: str, name: str, *, texts: bool = False) -> Node | None:
     return reader.root
 
 
+def documents(text: str) -> list[Any]:
+    """The plain values of every document in anybody's YAML, null for an empty one.
+
+    Tags are passed over, merge keys and aliases followed, numbers and words are those of YAML 1.2. Raises YamlError for
+    what is no YAML, for a key that is there twice, and past MAX_NODES or MAX_DEPTH.
+    """
+    reader = _Documents("", text, False)
+    try:
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            reader.feed(event)
+    except yaml.YAMLError as error:
+        raise YamlError([*reader.faults, _syntax(error, "", text)]) from None
+    if reader.faults:
+        raise YamlError(reader.faults)
+    return reader.found or [None]
+
+
 class _Open:
     """A mapping or list whose end has not been read."""
 
@@ -309,6 +326,44 @@ class _Reader:
 
     def fatal(self, place: Place, what: str) -> YamlError:
         return YamlError([*self.faults, Fault(place, what)])
+
+
+class _Documents(_Reader):
+    """Reads what other programs read: several documents, tags, merge keys, keys that look like numbers."""
+
+    def __init__(self, name: str, text: str, texts: bool) -> None:
+        super().__init__(name, text, texts)
+        self.found: list[Any] = []
+
+    def feed(self, event: Any) -> None:
+        if isinstance(event, yaml.DocumentStartEvent):
+            self.root, self.anchors = None, {}
+        elif isinstance(event, yaml.DocumentEndEvent):
+            self.found.append(self.root.plain() if self.root else None)
+        else:
+            super().feed(event)
+
+    def refuse(self, event: Any, place: Place) -> None:
+        """Nothing: a tag says how a value is meant, not what it is."""
+
+    def resolve(self, text: str, place: Place) -> object:
+        number = text.lstrip("+-")
+        return text if number[:1] == "0" and number[1:].isdigit() else super().resolve(text, place)
+
+    def key(self, node: Node, text: str | None) -> str:
+        if text is None:
+            raise self.fatal(node.place, "a key must be text, not a list or mapping")
+        return text
+
+    def put(self, mapping: Node, key: str, written: Node, node: Node) -> None:
+        if key != "<<" or not written.bare:
+            super().put(mapping, key, written, node)
+            return
+        assert isinstance(mapping.value, dict)
+        for one in node.value if isinstance(node.value, list) else [node]:
+            for name, value in one.value.items() if isinstance(one.value, dict) else ():
+                if name not in mapping.keys:  # what is written there itself holds, also further down
+                    mapping.value.setdefault(name, value)
 
 
 def _syntax(error: yaml.YAMLError, name: str, text: str) -> Fault:

@@ -41,6 +41,8 @@ rules:
   subject: {at: commit-msg, block: commit.subject.startswith('bad'), message: "{commit.subject}"}
   merges: {at: commit-msg, prompt: commit.is_merge and commit.body == '', message: "{commit.author_email}"}
   deps: {at: [pre-commit, pre-push], prompt: deps.changed, message: "{deps.manifests}"}
+  data: {at: [pre-commit, pre-push], prompt: "at(content.after['pyproject.toml'], 'x') == 1", message: x is 1}
+  every: {at: pre-push, block: "any(has(at(content.before[f], 'x')) for f in files.changed)", message: x was set}
   weaker: {at: [pre-commit, pre-push], block: policy.weakened, message: "{policy.weakenings}"}
   changed: {at: pre-commit, prompt: policy.changed, message: the policy changed}
   where: {at: [pre-commit, pre-push], prompt: branch.is_detached or BRANCH, message: "WORDS"}
@@ -51,7 +53,16 @@ BRANCH = {
     "main": POLICY.replace("BRANCH", "branch.target == 'main' and branch.is_default").replace("WORDS", "main"),
 }
 ADDED = "  added: {at: [pre-commit, pre-push], prompt: \"'b.txt' in files.changed\", message: added}\n"
-TEXTS = ("", "one\n", "one\ntwo TODO\n", "keep\n", "one\ntwo\nthree\nfour\nfive\nkeep\n", "\0 binary\n", "ü\r\nTODO")
+TEXTS = (
+    "",
+    "x = 1\n",
+    "one\n",
+    "one\ntwo TODO\n",
+    "keep\n",
+    "one\ntwo\nthree\nfour\nfive\nkeep\n",
+    "\0 binary\n",
+    "ü\r\nTODO",
+)
 PATHS = ("a.txt", "b.txt", "d/ü e.txt", "pyproject.toml")
 MESSAGES = ("ok", "bad words", "ok\n\nwith a body\n", "ok\n\nAhp-Override: lines x y z")
 

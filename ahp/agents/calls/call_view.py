@@ -134,6 +134,15 @@ class CallView(View):
             return None if file.after is None else encoded(file.after)
         return files.read(place_of(path, self._event.checkout or self._event.root), 64 << 20)
 
+    def before(self, entry: FileChange) -> bytes:
+        return encoded(self.files[entry.path].before or "")
+
+    def unsure(self, path: str) -> str:
+        file = self.files.get(path)
+        if file is None:
+            return ""  # what the call does not name
+        return file.why or ("the text that the call replaces is not in the file as it stands" if file.pieces else "")
+
     def encodings(self) -> dict[str, str]:
         return {}  # what a call says is read as UTF-8, or not at all
 

@@ -1,0 +1,179 @@
+"""Files as data: what each kind of file holds, read by its own parser within bounds.
+
+Each reader takes the text of a file and gives its documents: texts, numbers, truth values, null, lists and maps. It
+raises ValueError for what is not of its kind, and for what hides its meaning, such as a key that is there twice.
+"""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterable
+from datetime import date, time
+from itertools import islice
+from typing import Any, NoReturn
+
+from ahp.facts import coverage_report
+from ahp.system import yamltree
+
+SIZE = 4 << 20  # bytes of a file that is read as data
+_VALUES = 300_000  # those of JSON stand in tables of locked packages
+_DEPTH = 64
+_VARIABLE = re.compile(r"\s*(?:export\s+)?([\w.-]+)\s*=\s*(?:'([^']*)'|\"((?:[^\"\\]|\\.)*)\"|([^#\n]*?))\s*(?:#.*)?")
+_ESCAPE = re.compile(r"^#\s*escape\s*=\s*`\s*$", re.IGNORECASE)
+_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
+
+
+def documents(kind: str, text: str) -> list[Any]:
+    """What a file of a kind of READERS holds. Raises ValueError, and Absent for bad XML."""
+    if len(text) > SIZE:
+        raise ValueError(f"it is longer than the {SIZE >> 20} MiB that are read as data")
+    try:
+        found = READERS[kind](text)
+    except RecursionError:
+        raise ValueError(f"nested deeper than {_DEPTH} levels") from None
+    _bounded(found)
+    return found
+
+
+def _bounded(found: list[Any]) -> None:
+    """Raises ValueError for more, or deeper, values than a condition should go through."""
+    level, left = found, _VALUES
+    for _ in range(_DEPTH):
+        inner = [one for value in level if isinstance(value, dict | list) for one in _inside(value)]
+        left -= len(inner)
+        if left < 0:
+            raise ValueError(f"more than {_VALUES} values")
+        if not inner:
+            return
+        level = inner
+    raise ValueError(f"nested deeper than {_DEPTH} levels")
+
+
+def _inside(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return islice(value.values() if isinstance(value, dict) else value, _VALUES + 1)
+
+
+def _json(text: str) -> list[Any]:
+    def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            names = [name for name, _ in pairs]
+            raise ValueError(f"the key {next(n for n in names if names.count(n) > 1)[:40]!r} is there twice")
+        return made
+
+    def constant(name: str) -> NoReturn:
+        raise ValueError(f"{name} is no JSON")
+
+    return [json.loads(text, object_pairs_hook=mapping, parse_constant=constant)]
+
+
+def _yaml(text: str) -> list[Any]:
+    try:
+        return yamltree.documents(text)
+    except yamltree.YamlError as error:
+        raise ValueError(error.faults[0].what) from None
+
+
+def _toml(text: str) -> list[Any]:
+    return [_plain(tomllib.loads(text))]
+
+
+def _plain(value: Any) -> Any:
+    """A value of TOML with its dates and times as text."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value.isoformat() if isinstance(value, date | time) else value
+
+
+def _xml(text: str) -> list[Any]:
+    """One map, of the root's name: a text, or a map of attributes (`@name`), elements and, if there is any, `#text`.
+    Elements of one name are a list.
+    """
+    top: dict[str, Any] = {}
+    open_: list[dict[str, Any]] = [top]
+
+    def close(depth: int) -> None:
+        while len(open_) > depth:
+            done, around = open_.pop(), open_[-1]
+            words, name = "".join(done.pop("#text", [])).strip(), done.pop("#name")
+            value: Any = {**done, "#text": words} if done and words else done or words
+            if name in around:
+                kept = around[name]
+                around[name] = [*kept, value] if isinstance(kept, list) else [kept, value]
+            else:
+                around[name] = value
+
+    def start(name: str, attributes: dict[str, str], around: list[str]) -> None:
+        close(len(around) + 1)
+        open_.append({"#name": name, **{f"@{key}": value for key, value in attributes.items()}})
+
+    def words(data: str, around: list[str]) -> None:
+        close(len(around) + 1)
+        open_[-1].setdefault("#text", []).append(data)
+
+    coverage_report.read(text.encode("utf-8", "surrogateescape"), "it", start, words)
+    close(1)
+    return [top]
+
+
+def _ini(text: str) -> list[Any]:
+    """A map of sections; what stands above the first one, as in `.editorconfig`, lies beside them."""
+    parser = configparser.RawConfigParser(default_section="\0", allow_no_value=True)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # names as they are written
+    try:
+        parser.read_string(f"[ ]\n{text}")  # a section for what belongs to none
+    except configparser.Error as error:
+        raise ValueError(str(error).replace("\n", " ")) from None
+    sections = {name: dict(parser.items(name)) for name in parser.sections()}
+    return [{**sections.pop(" "), **sections}]
+
+
+def _variables(text: str) -> list[Any]:
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        part = _VARIABLE.fullmatch(line.rstrip("\r"))
+        if part is None or part[1] in found:
+            raise ValueError(f"line {number} {'is no NAME=value' if part is None else f'sets {part[1]} again'}")
+        found[part[1]] = next(value for value in part.groups()[1:] if value is not None)
+    return [found]
+
+
+def _dockerfile(text: str) -> list[Any]:
+    """A list of `{name, value, line}`: a line that goes on in the next is one; here-documents end the value."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    escape = "`" if any(map(_ESCAPE.match, lines[:3])) else "\\"
+    found: list[dict[str, Any]] = []
+    at = 0
+    while at < len(lines):
+        said, number, at = lines[at].strip(), at + 1, at + 1
+        if not said or said.startswith("#"):
+            continue
+        while said.endswith(escape) and at < len(lines):
+            more, at = lines[at].strip(), at + 1
+            said = said if more.startswith("#") else f"{said[:-1].rstrip()} {more}"
+        name, value = (*said.split(None, 1), "")[:2]
+        for part in _HEREDOC.finditer(value) if name.upper() in ("RUN", "COPY", "ADD") else ():
+            # without its end it is none: nothing that follows is hidden by it
+            end = next((n for n in range(at, len(lines)) if lines[n].strip() == part[2]), None)
+            if end is not None:
+                value, at = "\n".join([value, *lines[at:end]]), end + 1
+        found.append({"name": name.upper(), "value": value, "line": number})
+    return [found]
+
+
+READERS: dict[str, Callable[[str], list[Any]]] = {
+    "json": _json,
+    "yaml": _yaml,
+    "toml": _toml,
+    "xml": _xml,
+    "ini": _ini,
+    "variables": _variables,
+    "dockerfile": _dockerfile,
+}
