@@ -2,7 +2,7 @@
 
 from ahp.facts.registry import COMMIT, Absent, Namespace, fact
 from ahp.protocol.event import Event
-from ahp.system.git import Repository
+from ahp.system.git import Repository, is_signed
 
 # Past commits are judged under these names too, with the message they have.
 _MESSAGE = ["commit-msg", "post-commit"]
@@ -21,10 +21,19 @@ NAMESPACE = Namespace(
         "trailers": fact("list[str]", "`Key: value` of the last paragraph, one line each", triggers=_MESSAGE),
         "author": fact("str", "`Name <email>`"),
         "author_email": fact("str", "the address alone"),
+        "committer": fact("str", "`Name <email>` of who makes the commit"),
+        "committer_email": fact("str", "the address alone"),
+        "signed": fact(
+            "bool",
+            "it has a signature, of whatever key; known of a commit that exists: at the push and in CI",
+            triggers=_MESSAGE,
+        ),
         "is_merge": fact("bool", "the commit has, or will have, more than one parent"),
     },
 )
 
+_PEOPLE = ("author", "committer")
+UNSIGNED = Absent("a commit is signed when git makes it, after this hook", elsewhere=True)
 _COMMENT = ("core.commentchar", "core.commentstring")
 
 
@@ -36,17 +45,25 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     view = event.view
     made = view.new if view is not None and view.kind == "commit" else ""  # type: ignore[attr-defined]
     text: str | None = None
+    signed: bool | Absent = UNSIGNED
     if made:
-        text, author, is_merge = _made(repository, made)
+        text, people, is_merge, signed = _made(repository, made)
     else:
-        author = _author(event, repository) if "author" in fields or "author_email" in fields else ""
+        asked = [who for who in _PEOPLE if not fields.isdisjoint((who, who + "_email"))]
+        people = {who: _person(event, repository, who) for who in asked}
         joins = view.joins() if view is not None else bool(repository.merge_heads())
         is_merge = event.trigger == "pre-merge-commit" or joins
         if event.draft is not None:
             text, _ = _draft(event, repository)
     unwritten = dict.fromkeys(fields, Absent("the message is not written yet", "ask at commit-msg"))
-    told = {"author": author, "author_email": author.rpartition("<")[2].removesuffix(">"), "is_merge": is_merge}
+    told = {"signed": signed, "is_merge": is_merge, **by(people)}
     return {**unwritten, **(parts(text) if text is not None else {}), **told}
+
+
+def by(people: "dict[str, str]") -> dict[str, object]:
+    """The fields that `Name <email>` of author and committer give."""
+    emails = {f"{who}_email": name.rpartition("<")[2].removesuffix(">") for who, name in people.items()}
+    return {**people, **emails}
 
 
 def parts(text: str) -> dict[str, object]:
@@ -97,17 +114,20 @@ def _names_comments(env: dict[str, str]) -> bool:
     return "comment" in env.get("GIT_CONFIG_PARAMETERS", "").lower() or "GIT_CONFIG_COUNT" in env
 
 
-def _author(event: Event, repository: Repository) -> str:
-    """Who will be the author: in a hook the environment says it, elsewhere git is asked."""
-    name, email = event.env.get("GIT_AUTHOR_NAME"), event.env.get("GIT_AUTHOR_EMAIL")
+def _person(event: Event, repository: Repository, who: str) -> str:
+    """Who will be author or committer: in a hook the environment says it, elsewhere git is asked."""
+    variable = "GIT_" + who.upper()
+    name, email = event.env.get(variable + "_NAME"), event.env.get(variable + "_EMAIL")
     if name and email:
         return f"{name} <{email}>"
-    ident = repository.run("var", "GIT_AUTHOR_IDENT", ok=(0, 1, 128)).decode("utf-8", "surrogateescape")
+    ident = repository.run("var", variable + "_IDENT", ok=(0, 1, 128)).decode("utf-8", "surrogateescape")
     return ident[: ident.rfind(">") + 1]
 
 
-def _made(repository: Repository, commit: str) -> tuple[str, str, bool]:
-    """(message, author, is_merge) of a commit that exists."""
-    log = repository.run("log", "-1", "-z", "--format=%P%x00%an <%ae>%x00%B", commit, "--")
-    parents, author, text = log.decode("utf-8", "surrogateescape").split("\0")[:3]
-    return text.rstrip("\n") + "\n" if text.strip() else "", author, " " in parents
+def _made(repository: Repository, commit: str) -> "tuple[str, dict[str, str], bool, bool]":
+    """(message, people, is_merge, signed) of a commit that exists."""
+    log = repository.run("log", "-1", "-z", "--format=%P%x00%an <%ae>%x00%cn <%ce>%x00%B", commit, "--")
+    parents, author, committer, text = log.decode("utf-8", "surrogateescape").split("\0")[:4]
+    people = {"author": author, "committer": committer}
+    signed = is_signed(repository.printed([commit])[commit])
+    return text.rstrip("\n") + "\n" if text.strip() else "", people, " " in parents, signed

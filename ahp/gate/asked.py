@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from ahp.conditions.evaluate import set_deadline
 from ahp.facts import environment as environments
 from ahp.facts import registry
-from ahp.facts.commit import parts
+from ahp.facts.commit import by, parts
 from ahp.facts.registry import Absent
 from ahp.facts.time import WEEKDAYS
 from ahp.gate import actions, signalling, weighing
@@ -220,9 +220,8 @@ def rank(outcome: str) -> float:
 
 def _commit(commit: Past, is_written: bool) -> dict[str, object]:
     """The facts of `commit`, with those of its message once that `is_written`."""
-    email = commit.author.rpartition("<")[2].removesuffix(">")
-    told: dict[str, object] = {"author": commit.author, "author_email": email, "is_merge": commit.is_merge}
-    return {**told, **parts(commit.message)} if is_written else told
+    told = {**by({"author": commit.author, "committer": commit.committer}), "is_merge": commit.is_merge}
+    return {**told, "signed": commit.is_signed, **parts(commit.message)} if is_written else told
 
 
 def _time(then: datetime, zone: str) -> dict[str, object]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ahp.system import blobs, clock
 from ahp.system import change as changes
 from ahp.system.errors import AhpError
-from ahp.system.git import Repository
+from ahp.system.git import Repository, is_signed
 from ahp.system.history import RangeView, cut
 from ahp.system.view import PATCH, RAW, literally
 
@@ -18,7 +18,7 @@ _FIRST, _MOST = 100, 1000
 _ROOM, _SOON = 8 << 20, 1.0  # bytes, and seconds; after a larger or later answer git is asked about fewer commits
 _FAILURES = 20  # twice those of one damaged commit among a thousand
 _TOLD_AT_ONCE = 2000
-_FIELDS = "%H%x00%P%x00%cI%x00%an <%ae>%x00%B%x00%e"
+_FIELDS = "%H%x00%P%x00%cI%x00%an <%ae>%x00%B%x00%e%x00%cn <%ce>"
 # git takes any offset from whoever makes a commit: `+518:00` stands in the history of requests.
 _LOCAL = len("2011-09-08T02:38:50")
 _FAR_OFF = re.compile(r"([+-])(2[4-9]|[3-9]\d|\d{3,}):(\d\d)")
@@ -28,7 +28,8 @@ _NAME = re.compile(rb"^([0-9a-f]{40,64})\n", re.MULTILINE)
 
 class Past(NamedTuple):
     """One commit: its id, its parents, when it was committed (RFC 3339), its author as `Name <email>`, its message, and
-    the encoding of both that it names itself, "" for UTF-8. A tree or a blob that a ref names `is_object`.
+    the encoding of both that it names itself, "" for UTF-8; its committer, and whether it
+    `is_signed`, by whomever. A tree or a blob that a ref names `is_object`.
     """
 
     id: str
@@ -37,6 +38,8 @@ class Past(NamedTuple):
     author: str
     message: str
     encoding: str = ""
+    committer: str = ""
+    is_signed: bool = False
     is_object: bool = False
 
     @property
@@ -204,14 +207,17 @@ def listed(repo: Repository, ids: list[str]) -> list[Past]:
     found = []
     for start in range(0, len(ids), _TOLD_AT_ONCE):
         asked = "".join(f"{oid}\n" for oid in ids[start : start + _TOLD_AT_ONCE]).encode()
-        whole = _with_nul(repo.printed(ids[start : start + _TOLD_AT_ONCE]))
+        printed = repo.printed(ids[start : start + _TOLD_AT_ONCE])
+        whole = _with_nul(printed)
         arguments = ("--no-walk=unsorted", "--stdin", f"--format={_FIELDS}")
         fields = repo.run("log", "-z", *arguments, stdin=asked).decode("utf-8", "surrogateescape").split("\0")
-        for at in range(0, len(fields) - 5, 6):
+        for at in range(0, len(fields) - 6, 7):
             text = whole.get(fields[at], fields[at + 4])
             message = text.rstrip("\n") + "\n" if text.strip() else ""
             parents = tuple(fields[at + 1].split())
-            found.append(Past(fields[at], parents, fields[at + 2], fields[at + 3], message, fields[at + 5]))
+            signed = is_signed(printed[fields[at]])
+            told = (fields[at + 2], fields[at + 3], message, fields[at + 5], fields[at + 6], signed)
+            found.append(Past(fields[at], parents, *told))
     return found
 
 

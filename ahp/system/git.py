@@ -78,6 +78,11 @@ class NotARepository(AhpError):
     """No git repository here."""
 
 
+def is_signed(commit: bytes) -> bool:
+    """Whether a commit, as git prints it, has a signature: in a header, where a message cannot reach."""
+    return b"\ngpgsig" in commit.partition(b"\n\n")[0]
+
+
 class Repository:
     """A git repository as one work tree sees it.
 

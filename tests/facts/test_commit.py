@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 from pathlib import Path
@@ -11,10 +12,12 @@ from typing import Any
 import pytest
 
 from ahp.facts import commit
+from ahp.system import commits
 from ahp.system.history import CommitView
 
 ALL = [f"commit.{field}" for field in commit.NAMESPACE.schema]
 KNOWN_BEFORE = ["commit.author", "commit.author_email", "commit.is_merge"]
+COMMITTER = ["commit.committer", "commit.committer_email"]
 
 
 @pytest.fixture
@@ -126,6 +129,33 @@ def test_a_merge_is_known_while_it_is_made(repo: Any, make_event: Any, gather: A
     assert facts["commit.author"] == "Test Person <person@example.org>"
     assert facts["commit.message"] == "Merge it\n\nReviewed-by: B\n"
     assert facts["commit.trailers"] == ["Reviewed-by: B"]
+
+
+def test_the_committer_is_known_before_and_after(repo: Any, make_event: Any, gather: Any, seen: Any) -> None:
+    named = {"GIT_COMMITTER_NAME": "Bea", "GIT_COMMITTER_EMAIL": "bea@example.org"}
+    env, _ = seen("pre-commit", "commit", "-q", "--allow-empty", "-m", "x", env=named)
+    event = make_event("post-commit")
+    event.view = CommitView(event.repo, "HEAD")
+    for one in (make_event(env={**env, **named}), event):
+        assert [*gather(one, *COMMITTER).values()] == ["Bea <bea@example.org>", "bea@example.org"]
+    assert gather(make_event(), "commit.committer") == {"commit.committer": "Test Person <person@example.org>"}
+
+
+@pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="OpenSSH's ssh-keygen is not installed")
+def test_a_signature_is_known_once_the_commit_is_made(repo: Any, make_event: Any, gather: Any, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    assert "after this hook" in gather(make_event("commit-msg"), "commit.signed")["missing"]["commit.signed"][0]
+    sign = ("-c", "gpg.format=ssh", "-c", f"user.signingkey={key}.pub", "commit", "-q", "--allow-empty", "-S")
+    repo.git(*sign, "-m", "one")
+    first = repo.head()
+    repo.git("commit", "-q", "--allow-empty", "-m", "two\n\ngpgsig -----BEGIN SSH SIGNATURE-----")
+    for name, signed in ((first, True), ("HEAD", False)):
+        event = make_event("post-commit")
+        event.view = CommitView(event.repo, name)
+        assert gather(event, "commit.signed") == {"commit.signed": signed}
+    two, one = commits.commits(make_event().repo)
+    assert (one.is_signed, two.is_signed) == (True, False) and one.committer == "Test Person <person@example.org>"
 
 
 def test_a_commit_without_a_message(repo: Any, make_event: Any, gather: Any) -> None:

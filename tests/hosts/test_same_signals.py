@@ -45,6 +45,7 @@ rules:
   every: {at: pre-push, block: "any(has(at(content.before[f], 'x')) for f in files.changed)", message: x was set}
   weaker: {at: [pre-commit, pre-push], block: policy.weakened, message: "{policy.weakenings}"}
   changed: {at: pre-commit, prompt: policy.changed, message: the policy changed}
+  unsigned: {at: commit-msg, prompt: not commit.signed, on_missing: skip, message: "{commit.committer}"}
   where: {at: [pre-commit, pre-push], prompt: branch.is_detached or BRANCH, message: "WORDS"}
 """
 # What the branch is called is told by the ref that is written to at a push, and by the one that is proposed in CI.
