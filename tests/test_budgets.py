@@ -31,7 +31,7 @@ LINES = {
     "agents": 6_850,
     "system": 6_850,
     "conditions": 4_990,
-    "facts": 4_830,
+    "facts": 4_970,
     "journal": 4_180,
     "gate": 3_640,
     "cli": 2_770,

@@ -20,8 +20,11 @@ from ahp.system.view import View
 
 # Kinds of files that are read as data (`ahp.facts.formats`): their names, and the type of their one document.
 _KINDS = {
-    "json": (("*.json", "*.ipynb", "*.webmanifest", "*.sarif", "composer.lock", "Pipfile.lock"), "any"),
-    "yaml": (("*.yaml", "*.yml", ".clang-format", "CITATION.cff"), "any"),
+    "json": (
+        ("*.json", "*.ipynb", "*.webmanifest", "*.sarif", "composer.lock", "Pipfile.lock", "deno.lock", "flake.lock"),
+        "any",
+    ),
+    "yaml": (("*.yaml", "*.yml", "pubspec.lock", "bun.lock", ".clang-format", "CITATION.cff"), "any"),
     "toml": (("*.toml", "Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile"), "map"),
     "xml": (("*.xml", "*.csproj", "*.props", "*.targets"), "map"),
     "ini": (("*.ini", "*.cfg", ".editorconfig", ".gitmodules"), "map"),
@@ -99,7 +102,7 @@ class _Files:
     def changed(self, side: str, as_data: bool) -> list[str]:
         """The changed files that are there on this side, of a kind that is read as data or of all."""
         there = [e for e in self._after.values() if (e.new_mode if side == "after" else e.old_mode)]
-        found = [entry for entry in there if not as_data or _kind(entry.path)]
+        found = [entry for entry in there if not as_data or kind_of(entry.path)]
         self._read_together(side, found)
         return [entry.path for entry in found]
 
@@ -126,7 +129,7 @@ class _Files:
         text = self._once(self._texts, side, path, self._text)
         if isinstance(text, Absent):
             raise text
-        kind = _kind(path)
+        kind = kind_of(path)
         if not kind:
             raise Absent(f"{_named(path)} is of no kind that is read as data")
         from ahp.facts import formats
@@ -197,7 +200,7 @@ class _Files:
         self._data.update({(side, path): contents[stored[path]] for path in wanted})
 
 
-def _kind(path: str) -> str:
+def kind_of(path: str) -> str:
     """The kind of data in files of that name, "" for none."""
     return next((kind for kind, (patterns, _) in _KINDS.items() if glob([*patterns])(path)), "")
 

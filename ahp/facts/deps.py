@@ -3,6 +3,8 @@
 from ahp.facts.registry import CHANGE, NO_VIEW, Absent, Namespace, fact
 from ahp.protocol.event import Event
 
+_ECOSYSTEMS = ("python", "node", "rust", "go", "java", "ruby", "php", "elixir", "dart", "swift", "dotnet", "nix")
+_ECOSYSTEM = fact("str", "by the names of their files", enum=[*_ECOSYSTEMS])
 _CHANGED = {
     "path": fact("str", "the manifest", means="path"),
     "line": fact("int", "where it names the dependency; 1 where it does no more", min=1),
@@ -10,9 +12,20 @@ _CHANGED = {
     "before": fact("str", "what the manifest asked for; empty where it did not name it"),
     "after": fact("str", "what it asks for now; empty where it does not name it any more"),
     "lock": fact("str", "the lock file", means="path"),
-    "ecosystem": fact(
-        "str", "python, node, rust, go, java, or other", enum=["python", "node", "rust", "go", "java", "other"]
+    "ecosystem": _ECOSYSTEM,
+}
+_TOLD = {
+    "path": fact("str", "the lock file, else the manifest", means="path"),
+    "name": fact("str", "the dependency, as the file writes it; of Python in lower case, with `-`"),
+    "ecosystem": _ECOSYSTEM,
+    "before": fact("str", "the locked version, else what the manifest asked for; of several with `, `"),
+    "after": fact("str", "the same after the change"),
+    "level": fact(
+        "str",
+        "which number of the version differs first; `other` where there are several versions, or no numbers",
+        enum=["major", "minor", "patch", "added", "removed", "other"],
     ),
+    "direct": fact("bool", "a manifest names it, as far as the lock file or a manifest beside it tells"),
 }
 
 NAMESPACE = Namespace(
@@ -29,34 +42,37 @@ NAMESPACE = Namespace(
             means="path",
         ),
         "unlocked_changes": fact("list[record]", "those dependencies", fields=_CHANGED),
+        "changes": fact(
+            "list[record]", "dependencies that are locked, or asked for, otherwise than before", fields=_TOLD
+        ),
     },
 )
 
 _NODE = ("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb")
-# Manifest → the lock files that may stand beside it or, in a workspace, in a folder above.
-_LOCKS = {
-    "pyproject.toml": ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "requirements.txt"),
-    "setup.py": (),
-    "setup.cfg": (),
-    "requirements.in": ("requirements.txt",),
-    "Pipfile": ("Pipfile.lock",),
-    "environment.yml": ("conda-lock.yml",),
-    "package.json": _NODE,
-    "deno.json": ("deno.lock",),
-    "Cargo.toml": ("Cargo.lock",),
-    "go.mod": ("go.sum",),
-    "Gemfile": ("Gemfile.lock",),
-    "composer.json": ("composer.lock",),
-    "pom.xml": (),
-    "build.gradle": ("gradle.lockfile",),
-    "build.gradle.kts": ("gradle.lockfile",),
-    "mix.exs": ("mix.lock",),
-    "pubspec.yaml": ("pubspec.lock",),
-    "Package.swift": ("Package.resolved",),
-    "Directory.Packages.props": ("packages.lock.json",),
-    "flake.nix": ("flake.lock",),
+# Manifest → its ecosystem, and the lock files that may stand beside it or, in a workspace, in a folder above.
+_KNOWN: dict[str, tuple[str, tuple[str, ...]]] = {
+    "pyproject.toml": ("python", ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "requirements.txt")),
+    "setup.py": ("python", ()),
+    "setup.cfg": ("python", ()),
+    "requirements.in": ("python", ("requirements.txt",)),
+    "Pipfile": ("python", ("Pipfile.lock",)),
+    "environment.yml": ("python", ("conda-lock.yml",)),
+    "package.json": ("node", _NODE),
+    "deno.json": ("node", ("deno.lock",)),
+    "Cargo.toml": ("rust", ("Cargo.lock",)),
+    "go.mod": ("go", ("go.sum",)),
+    "Gemfile": ("ruby", ("Gemfile.lock",)),
+    "composer.json": ("php", ("composer.lock",)),
+    "pom.xml": ("java", ()),
+    "build.gradle": ("java", ("gradle.lockfile",)),
+    "build.gradle.kts": ("java", ("gradle.lockfile",)),
+    "mix.exs": ("elixir", ("mix.lock",)),
+    "pubspec.yaml": ("dart", ("pubspec.lock",)),
+    "Package.swift": ("swift", ("Package.resolved",)),
+    "Directory.Packages.props": ("dotnet", ("packages.lock.json",)),
+    "flake.nix": ("nix", ("flake.lock",)),
 }
-_LOCK_NAMES = {name for names in _LOCKS.values() for name in names} - {"requirements.txt"}
+_LOCK_NAMES = {name for _, names in _KNOWN.values() for name in names} - {"requirements.txt"}
 # Dependencies of other people, not this project's own.
 _FOREIGN = ("node_modules", "vendor", "third_party", ".venv", "site-packages")
 
@@ -77,11 +93,17 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         "manifests": manifests,
         "locks": locks,
     }
-    if not fields.isdisjoint(("unlocked", "unlocked_changes")):
-        from ahp.facts import unlocked
+    if fields.isdisjoint(("unlocked", "unlocked_changes", "changes")):
+        return found
+    from ahp.facts.dependency_changes import Changes
 
-        known = unlocked.changes(event.view, manifests, set(changed), _LOCKS) if manifests else []
-        found["unlocked_changes"] = known
+    made = Changes(event.view, manifests, locks, set(changed), _KNOWN) if manifests or locks else None
+    for field, tell in (("unlocked_changes", Changes.unlocked), ("changes", Changes.all)):
+        try:
+            found[field] = tell(made) if made else []
+        except Absent as absent:
+            found[field] = found["unlocked"] = absent
+    if isinstance(known := found["unlocked_changes"], list):
         found["unlocked"] = list(dict.fromkeys(change["path"] for change in known))
     return found
 
@@ -89,4 +111,4 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
 def _is_manifest(path: str) -> bool:
     name = path.rpartition("/")[2]
     # requirements.txt is what pip-compile locks and what people write by hand; its siblings are always written by hand.
-    return name in _LOCKS or (name.startswith("requirements") and name.endswith(".txt")) or name.endswith(".csproj")
+    return name in _KNOWN or (name.startswith("requirements") and name.endswith(".txt")) or name.endswith(".csproj")

@@ -36,6 +36,7 @@ NAMESPACE = Namespace(
                     nullable=True,
                 ),
                 "bytes": fact("int", "size of the file now; 0 when deleted", min=0),
+                "mode": fact("str", "git's: 100644, 100755 (a program), 120000 (a link), 160000; empty when deleted"),
             },
         ),
         "changed_count": fact("int", "number of changed files; a renamed one counts once", min=0),
@@ -140,6 +141,7 @@ def _records(entries: list[FileChange], counted: list[tuple[int, int | None]]) -
             "deletions": entry.deletions or 0,
             "lines": lines,
             "bytes": size,
+            "mode": f"{entry.new_mode:o}" if entry.new_mode else "",
         }
         for entry, (size, lines) in zip(entries, counted, strict=True)
     ]

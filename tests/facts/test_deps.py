@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
 
-from ahp.facts import deps, unlocked
+from ahp.facts import deps, locks
 
 ALL = [f"deps.{field}" for field in deps.NAMESPACE.schema]
 
@@ -104,7 +105,7 @@ NO_CHANGE = [
     ("pyproject.toml", "requirements.txt", "", "[project]\ndependencies = ['z']"),
 ]  # fmt: skip
 HELD = {
-    "Cargo.lock": '[[package]]\nname = "log"\nversion = "1.2.4"\n',
+    "Cargo.lock": '[[package]]\nname = "log"\nversion = "1.2.4"\nsource = "registry+https://a.b"\n',
     "go.sum": "a.b/c v1.2.3 h1:x=\na.b/c v1.2.3/go.mod h1:x=\n",
     "requirements.in": PIP + "a==1\nb-c==2 \\\n    --hash=x\n",
     "uv.lock": UV,
@@ -152,7 +153,7 @@ def test_what_is_no_other_dependency_leaves_no_lock_behind(
 
 def test_the_group_and_the_member_count_where_a_lock_file_has_them() -> None:
     def held(lock: str, group: str, name: str, spec: str, member: str) -> bool:
-        return unlocked.holds(lock, HELD[lock].encode(), (group, name), spec, member=member, is_new=True)
+        return locks.holds(lock, HELD[lock].encode(), (group, name), spec, member=member, is_new=True)
 
     assert held("pnpm-lock.yaml", "dependencies", "a", "2.0.0", "packages/a")
     assert not held("pnpm-lock.yaml", "devDependencies", "a", "2.0.0", "packages/a")
@@ -173,7 +174,7 @@ def test_the_dependency_and_its_line_are_told(repo: Any, make_event: Any, gather
     gone, come, moved = gather(make_event(), *ALL)["deps.unlocked_changes"]
     assert (gone["name"], gone["before"], gone["after"]) == ("a", "", "")
     assert come == {
-        "path": "web/pyproject.toml", "line": 3, "name": "some-thing", "before": "", "after": "x|>=2",
+        "path": "web/pyproject.toml", "line": 3, "name": "some-thing", "before": "", "after": "[x]>=2",
         "lock": "uv.lock", "ecosystem": "python",
     }  # fmt: skip
     assert (moved["name"], moved["line"]) == ("a", 6)
@@ -254,3 +255,155 @@ def test_other_peoples_manifests_and_other_files_do_not_count(repo: Any, make_ev
     facts = gather(make_event(), *ALL)
     assert facts["deps.changed"] is False and facts["deps.locks"] == facts["deps.unlocked"] == []
     assert set(gather(make_event("pre-tool-use", view=None), *ALL)["missing"]) == set(ALL)
+
+
+# The text of a lock file, with the versions of `a`, which is asked for, of `t`, which that brings, and of the project.
+CHANGES = [
+    (
+        "uv.lock",
+        "python",
+        (
+            "[[package]]\nname='app'\nversion='OWN'\nsource={virtual='.'}\ndependencies=[{name='a'}]\n"
+            "[[package]]\nname='a'\nversion='AA'\nsource={registry='x'}\n"
+            "[[package]]\nname='t'\nversion='TT'\nsource={registry='x'}\n"
+        ),
+    ),
+    ("poetry.lock", "python", "[[package]]\nname='a'\nversion='AA'\n[[package]]\nname='t'\nversion='TT'\n"),
+    ("requirements.txt", "python", PIP + "a==AA \\\n    --hash=x\n    # via -r requirements.in\nt==TT\n"),
+    (
+        "package-lock.json",
+        "node",
+        (
+            '{"packages": {"": {"version": "OWN", "dependencies": {"a": "^1"}}, "web": {"version": "OWN"},'
+            ' "node_modules/a": {"version": "AA"}, "node_modules/a/node_modules/t": {"version": "TT"}}}'
+        ),
+    ),
+    (
+        "pnpm-lock.yaml",
+        "node",
+        (
+            "importers:\n  .:\n    dependencies:\n      a: {specifier: ^1, version: 'AA'}\n"
+            "packages:\n  a@AA(t@TT): {}\n  t@TT: {}\n"
+        ),
+    ),
+    ("yarn.lock", "node", 'a@^1, a@^1.1:\n  version "AA"\n\n"t@npm:^2":\n  version: TT\n'),
+    (
+        "bun.lock",
+        "node",
+        (
+            '{"workspaces": {"": {"dependencies": {"a": "^1",},},},\n'
+            '"packages": {"a": ["a@AA", "", {}, "x"], "t": ["t@TT", "", {}, "x"],},}'
+        ),
+    ),
+    (
+        "Cargo.lock",
+        "rust",
+        (
+            "[[package]]\nname='app'\nversion='OWN'\ndependencies=['a']\n"
+            "[[package]]\nname='a'\nversion='AA'\nsource='x'\n[[package]]\nname='t'\nversion='TT'\nsource='x'\n"
+        ),
+    ),
+    ("go.mod", "go", "module x\nrequire (\n\tx.y/a vAA\n\tx.y/t vTT // indirect\n)\n"),
+    (
+        "Gemfile.lock",
+        "ruby",
+        "GEM\n  specs:\n    a (AA)\n      t (>= 1)\n    t (TT)\n\nDEPENDENCIES\n  a (~> 1)\n\nBUNDLED WITH\n   OWN\n",
+    ),
+    ("mix.lock", "elixir", '%{\n  "a": {:hex, :a, "AA", "0"},\n  "t": {:hex, :t, "TT", "0"},\n}\n'),
+    (
+        "composer.lock",
+        "php",
+        '{"packages": [{"name": "x/a", "version": "AA"}], "packages-dev": [{"name": "x/t", "version": "TT"}]}',
+    ),
+    ("gradle.lockfile", "java", "x:a:AA=main\nx:t:TT=main\nempty=\n"),
+]
+BESIDE = {
+    "poetry.lock": ("pyproject.toml", "[tool.poetry.dependencies]\na = '^1'"),
+    "requirements.txt": ("requirements.in", "a"),
+    "yarn.lock": ("package.json", '{"dependencies": {"a": "^1"}}'),
+    "mix.lock": ("mix.exs", "defp deps, do: [{:a, '~> 1'}]"),
+    "composer.lock": ("composer.json", '{"require": {"x/a": "^1"}}'),
+    "gradle.lockfile": ("build.gradle", "implementation 'x:a:1.+'"),
+}
+
+
+@pytest.mark.parametrize(("lock", "ecosystem", "text"), CHANGES)
+def test_a_changed_lock_file_tells_which_versions_are_others(
+    repo: Any, make_event: Any, gather: Any, lock: str, ecosystem: str, text: str
+) -> None:
+    def at(a: str, t: str, own: str) -> str:
+        return text.replace("AA", a).replace("TT", t).replace("OWN", own)
+
+    repo.commit("first", **dict([BESIDE[lock]] if lock in BESIDE else []), **{lock: at("1.2.3", "2.0.0", "1.0.0")})
+    repo.write(lock, at("1.3.0", "3.0.0", "1.0.1"))
+    repo.add()
+    told = gather(make_event(), "deps.changes")["deps.changes"]
+    assert {one["path"] for one in told} == {lock} and {one["ecosystem"] for one in told} == {ecosystem}
+    names = [one["name"].split("/")[-1].split(":")[-1] for one in told]
+    versions = [(one["before"].lstrip("v"), one["after"].lstrip("v")) for one in told]
+    assert names == ["a", "t"] and versions == [("1.2.3", "1.3.0"), ("2.0.0", "3.0.0")]
+    assert [(one["level"], one["direct"]) for one in told] == [("minor", True), ("major", False)]
+
+
+def test_what_no_lock_file_tells_a_manifest_does(repo: Any, make_event: Any, gather: Any) -> None:
+    files = {"pyproject.toml": "[project]\ndependencies = ['a>=1.2', 'b==1', 'c', 'same>=1,<2']"}
+    repo.commit("first", **files, **{"package.json": '{"dependencies": {"x": "^1.0.0"}}'})
+    after = "[project]\ndependencies = ['A>=1.2.4', 'c; os_name == \"nt\"', 'd[x]', 'same <2, >=1']"
+    repo.write("pyproject.toml", after)
+    repo.write("package.json", '{"dependencies": {"x": "^2.0.0"}}')
+    repo.add()
+    node, *python = gather(make_event(), "deps.changes")["deps.changes"]
+    assert [(one["name"], one["before"], one["after"], one["level"]) for one in python] == [
+        ("a", ">=1.2", ">=1.2.4", "patch"),
+        ("b", "==1", "", "removed"),
+        ("c", "", '; os_name == "nt"', "other"),
+        ("d", "", "[x]", "added"),
+    ]
+    assert (node["path"], node["level"], node["direct"]) == ("package.json", "major", True)
+
+
+HOSTILE = [
+    ('{"packages": ' + "[" * 200 + "]" * 200 + "}", "nested"),
+    ("{", "cannot be read"),
+    ('{"packages": {"": 1}}', "cannot be read"),
+    ('{"packages": 1}', "cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), HOSTILE)
+def test_a_lock_file_that_cannot_be_read_is_absent_with_the_reason(
+    repo: Any, make_event: Any, gather: Any, text: str, why: str
+) -> None:
+    repo.write("web/package-lock.json", text)
+    repo.add()
+    missing = gather(make_event(), *ALL)["missing"]
+    assert set(missing) == {"deps.changes"}
+    assert "web/package-lock.json cannot be read: " in str(missing) and why in str(missing)
+
+
+def test_without_the_library_for_requirements_python_alone_is_absent(
+    repo: Any, make_event: Any, gather: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit("first", **{"uv.lock": "", "pyproject.toml": "[project]\ndependencies = ['a']"})
+    repo.write("pyproject.toml", "[project]\ndependencies = ['b']")
+    repo.add()
+    monkeypatch.setitem(sys.modules, "packaging.requirements", None)
+    facts = gather(make_event(), *ALL)
+    assert set(facts["missing"]) == {"deps.changes", "deps.unlocked", "deps.unlocked_changes"}
+    assert facts["deps.manifests"] == ["pyproject.toml"]
+
+
+LONG = [
+    ("go.mod", b"x" * 1_000_000),
+    ("requirements.txt", b"a; " + b"(" * 100_000 + b"os_name == 'x'\nb==" + b"9" * 100_000),
+    ("requirements.txt", b"c" * 1_000_000),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), LONG)
+def test_a_hostile_manifest_is_read_to_its_end(repo: Any, make_event: Any, gather: Any, name: str, text: bytes) -> None:
+    repo.commit("first", **{name: "b==8\n"})
+    (repo.root / name).write_bytes(text)
+    repo.add()
+    told = gather(make_event(), *ALL)
+    assert "deps.changes" in told and told["deps.manifests"] == [name]

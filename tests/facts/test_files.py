@@ -35,6 +35,7 @@ def test_every_kind_of_staged_change_is_told_apart(repo: Any, make_event: Any, g
         "deletions": 0,
         "lines": 20,
         "bytes": 100,
+        "mode": "100644",
     }
     assert records["gone.txt"]["status"] == "deleted" and records["gone.txt"]["bytes"] == 0
     assert records["new.bin"]["lines"] is None and records["new.bin"]["bytes"] == 3

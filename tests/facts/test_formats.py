@@ -37,7 +37,7 @@ from ahp.facts.registry import Absent
     ],
 )  # fmt: skip
 def test_what_a_file_holds(path: str, text: str, holds: Any) -> None:
-    assert formats.documents(content._kind(path), text) == holds
+    assert formats.documents(content.kind_of(path), text) == holds
 
 
 LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -72,4 +72,4 @@ LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 )  # fmt: skip
 def test_what_hides_its_meaning_or_goes_past_a_bound_is_not_read(path: str, text: str, why: str) -> None:
     with pytest.raises((ValueError, Absent), match=why):
-        formats.documents(content._kind(path), text)
+        formats.documents(content.kind_of(path), text)

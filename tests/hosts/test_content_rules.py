@@ -32,8 +32,16 @@ rules:
       any(not matches(u, '@[0-9a-f]{40}$') for u in at(content.after[f], 'jobs.*.steps.*.uses'))
     finding: {file: f}
     message: an action is not pinned
+  major:
+    at: [pre-commit, pre-push]
+    each: d in deps.changes
+    block: d.level == 'major' and not d.direct
+    finding: {file: d.path, message: "{d.name} from {d.before} to {d.after}"}
+    message: a major update
 """
+LOCK = '{"packages": {"": {"dependencies": {"a": "^1"}}, "node_modules/t": {"version": "%s"}}}'
 GOOD = {
+    "package-lock.json": LOCK % "1.0.0",
     "package.json": '{"engines": {"node": ">=18"}}',
     "Dockerfile": "FROM a\nUSER app\n",
     ".github/workflows/ci.yml": f"jobs: {{a: {{steps: [{{uses: a/b@{'0' * 40}}}, {{run: x}}]}}}}\n",
@@ -103,3 +111,20 @@ def test_a_file_that_does_not_parse_is_named_with_the_reason(work: Repo) -> None
     done = work.run("git", "commit", "-qm", "bad")
     assert done.returncode == 1 and b"refused by engines" in done.stderr
     assert b".github/workflows/ci.yml cannot be read as data" in done.stderr
+
+
+def test_a_rule_about_locked_versions_refuses_the_same_at_the_commit_the_push_and_in_ci(
+    work: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work.write("package-lock.json", LOCK % "1.9.9")
+    work.add()
+    assert work.run("git", "commit", "-qm", "a minor update").returncode == 0
+    work.write("package-lock.json", LOCK % "2.0.0")
+    work.add()
+    done = work.run("git", "commit", "-qm", "a major update")
+    assert done.returncode == 1 and b"'t' from '1.9.9' to '2.0.0'" in done.stderr
+    work.git("commit", "-q", "--no-verify", "-m", "bad")
+    done = work.run("git", "push", "-q", "origin", "topic")
+    assert done.returncode == 1 and b"'t' from '1.0.0' to '2.0.0'" in done.stderr
+    assert main.run(["ci"]) == 1
+    assert "refused by major" in (said := capsys.readouterr()).out + said.err
