@@ -29,7 +29,7 @@ LINES = {
     "policy": 7_420,
     "insight": 7_070,
     "agents": 6_850,
-    "system": 6_850,
+    "system": 6_860,
     "conditions": 4_990,
     "facts": 4_970,
     "journal": 4_180,

@@ -93,6 +93,9 @@ def path_of(node: "Any") -> "str | None":
     if node[0] in ("key", "field"):
         base = path_of(node[1])
         return base + "." + str(node[2]) if base else None
+    if node[0] == "entry":
+        base, key = path_of(node[1]), path_of(node[2])
+        return base + "[" + key + "]" if base and key else None
     if node[0] == "at":
         base = path_of(node[1])
         return "at(" + base + ", '" + str(node[2][1]) + "')" if base else None

@@ -13,7 +13,7 @@ from ahp.facts.registry import CHANGE, EVERY_FIELD, NO_VIEW, Absent, Namespace, 
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system import blobs, encoding
-from ahp.system.change import FileChange
+from ahp.system.change import LINK, SUBMODULE, FileChange
 from ahp.system.errors import AhpError, OutputLimit, Unknown
 from ahp.system.git import GitError
 from ahp.system.view import View
@@ -21,7 +21,10 @@ from ahp.system.view import View
 # Kinds of files that are read as data (`ahp.facts.formats`): their names, and the type of their one document.
 _KINDS = {
     "json": (
-        ("*.json", "*.ipynb", "*.webmanifest", "*.sarif", "composer.lock", "Pipfile.lock", "deno.lock", "flake.lock"),
+        (
+            *("*.json", "*.ipynb", "*.webmanifest", "*.sarif"),
+            *("composer.lock", "Pipfile.lock", "deno.lock", "flake.lock", "Package.resolved"),
+        ),
         "any",
     ),
     "yaml": (("*.yaml", "*.yml", "pubspec.lock", "bun.lock", ".clang-format", "CITATION.cff"), "any"),
@@ -57,6 +60,7 @@ NAMESPACE = Namespace(
 )
 
 _HEAD = 20
+_NO_FILES = {LINK: "a symbolic link, which is not followed", SUBMODULE: "a submodule"}
 _LARGEST = 8 << 20  # bytes of a file that is read
 _TOGETHER = 64 << 20  # bytes of all files that the rules of an event read
 
@@ -71,7 +75,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         raise NO_VIEW
     if doubt := view.doubt(contents=False):
         raise Absent(doubt)
-    files = _Files(view)
+    files = Files(view)
     found: dict[str, object] = {}
     for field in sorted(fields):
         name, path = key_of(field)
@@ -85,7 +89,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     return found
 
 
-class _Files:
+class Files:
     """The files of one event, each read once."""
 
     def __init__(self, view: View) -> None:
@@ -129,27 +133,29 @@ class _Files:
         text = self._once(self._texts, side, path, self._text)
         if isinstance(text, Absent):
             raise text
-        kind = kind_of(path)
-        if not kind:
-            raise Absent(f"{_named(path)} is of no kind that is read as data")
         from ahp.facts import formats
 
         try:
-            return formats.documents(kind, text.removeprefix("\ufeff"))
+            return formats.documents(kind_of(path), text.removeprefix("\ufeff"))
         except Absent as absent:
             raise Absent(f"{_named(path)} cannot be read as data: {absent.reason}") from None
         except (ValueError, OverflowError) as error:
             raise Absent(f"{_named(path)} cannot be read as data: {one_line(error, 200)}") from None
 
     def _text(self, side: str, path: str) -> str:
-        data = self._once(self._data, side, path, self._bytes)
-        if isinstance(data, Absent):
-            raise data
+        data = self.data(side, path)
         name = encoding.of(data)
         if not name:
             raise Absent(f"{_named(path)} is no text")
         text = data.decode("utf-8", "surrogateescape") if name == "utf-8" else encoding.decoded(data, name)
         return text.replace("\r\n", "\n")
+
+    def data(self, side: str, path: str) -> bytes:
+        """The bytes of a file. Raises Absent for what is none, Unknown, GitError, AhpError."""
+        data: bytes | Absent = self._once(self._data, side, path, self._bytes)
+        if isinstance(data, Absent):
+            raise data
+        return data
 
     def _bytes(self, side: str, path: str) -> bytes:
         if path.startswith("/") or ".." in path.split("/"):
@@ -158,6 +164,9 @@ class _Files:
             raise Absent(why)
         entry = (self._after if side == "after" else self._before).get(path)
         try:
+            mode = self._view.mode(path) if entry is None else entry.new_mode if side == "after" else entry.old_mode
+            if mode in _NO_FILES:
+                raise Absent(f"{_named(path)} is {_NO_FILES[mode]}")
             data = self._view.read(path) if entry is None else self._of(side, entry)
         except OutputLimit:
             raise _too_large(path) from None
@@ -183,7 +192,8 @@ class _Files:
 
     def _read_together(self, side: str, entries: list[FileChange]) -> None:
         """Asks git for many files at once."""
-        oids = {entry.path: entry.new_oid if side == "after" else entry.old_oid for entry in entries}
+        sides = {e.path: (e.new_mode, e.new_oid) if side == "after" else (e.old_mode, e.old_oid) for e in entries}
+        oids = {path: oid for path, (mode, oid) in sides.items() if mode not in _NO_FILES}
         stored = {path: oid for path, oid in oids.items() if oid.strip("0") and (side, path) not in self._data}
         sizes = self._view.blob_sizes(list(dict.fromkeys(stored.values())))
         wanted = []

@@ -1,11 +1,11 @@
 """Dependencies that a change asks for or locks otherwise, and those whose lock file stayed as it was."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ahp.facts import locks, manifests
+from ahp.facts.content import Files
 from ahp.facts.registry import Absent
 from ahp.protocol.text import one_line
 from ahp.system.view import View
@@ -22,12 +22,14 @@ class Changes:
         self._touched, self._locked, self._changed, self._known = touched, locked, changed, known
         self._paths = set(view.paths())
         # What a merge takes from one of its parents is no change of its own.
-        self._sides = [(side, {entry.path: entry for entry in side.change().entries}) for side in view.sides()]
-        # A workspace's manifests share their lock file and their root, and each reading starts git.
-        self._read: Callable[[str], bytes] = cache(lambda path: view.read(path) or b"")
+        self._sides = [(Files(side), {e.path: e.old_mode for e in side.change().entries}) for side in view.sides()]
+        self._files = Files(view)
+
+    def _read(self, path: str) -> bytes:
+        return self._files.data("after", path) if path in self._paths else b""
 
     def _befores(self, path: str) -> list[bytes]:
-        return [side.before(entries[path]) for side, entries in self._sides if path in entries]
+        return [files.data("before", path) if old[path] else b"" for files, old in self._sides if path in old]
 
     def all(self) -> list[dict[str, object]]:
         """A record of each dependency: locked versions, else what a manifest asks for.

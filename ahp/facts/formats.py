@@ -28,6 +28,8 @@ _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
 
 def documents(kind: str, text: str) -> list[Any]:
     """What a file of a kind of READERS holds. Raises ValueError, and Absent for bad XML."""
+    if kind not in READERS:
+        raise ValueError("no kind of file that is read as data")
     if len(text) > SIZE:
         raise ValueError(f"it is longer than the {SIZE >> 20} MiB that are read as data")
     try:
@@ -94,31 +96,25 @@ def _xml(text: str) -> list[Any]:
     """One map, of the root's name: a text, or a map of attributes (`@name`), elements and, if there is any, `#text`.
     Elements of one name are a list.
     """
-    top: dict[str, Any] = {}
-    open_: list[dict[str, Any]] = [top]
-
-    def close(depth: int) -> None:
-        while len(open_) > depth:
-            done, around = open_.pop(), open_[-1]
-            words, name = "".join(done.pop("#text", [])).strip(), done.pop("#name")
-            value: Any = {**done, "#text": words} if done and words else done or words
-            if name in around:
-                kept = around[name]
-                around[name] = [*kept, value] if isinstance(kept, list) else [kept, value]
-            else:
-                around[name] = value
+    opened: list[dict[str, Any]] = [{}]
 
     def start(name: str, attributes: dict[str, str], around: list[str]) -> None:
-        close(len(around) + 1)
-        open_.append({"#name": name, **{f"@{key}": value for key, value in attributes.items()}})
+        del opened[len(around) + 1 :]
+        opened.append({f"@{key}": value for key, value in attributes.items()})
+        opened[-2].setdefault(name, []).append(opened[-1])
 
     def words(data: str, around: list[str]) -> None:
-        close(len(around) + 1)
-        open_[-1].setdefault("#text", []).append(data)
+        opened[len(around)].setdefault("#text", []).append(data)
 
     coverage_report.read(text.encode("utf-8", "surrogateescape"), "it", start, words)
-    close(1)
-    return [top]
+    return [_element(opened[0])]
+
+
+def _element(read: dict[str, Any]) -> Any:
+    words = "".join(read.pop("#text", ())).strip()
+    inner = {name: [_element(one) for one in given] for name, given in read.items() if isinstance(given, list)}
+    read |= {name: values if len(values) > 1 else values[0] for name, values in inner.items()}
+    return {**read, "#text": words} if read and words else read or words
 
 
 def _ini(text: str) -> list[Any]:

@@ -25,6 +25,7 @@ _PROJECTS = {
     "package-lock.json": "packages",
     "npm-shrinkwrap.json": "packages",
 }
+_UNREAD = ("Package.resolved", "packages.lock.json", "deno.lock", "flake.lock")  # read as data; their packages are not
 _OWN = {"editable", "virtual", "directory"}  # sources in uv.lock
 # A dependency that moves between the groups of its manifest stays the same in these.
 WITHOUT_GROUPS = ("Cargo.lock", "yarn.lock")
@@ -42,6 +43,8 @@ def versions(lock: str, data: bytes) -> dict[str, set[str]]:
         table = manifests.table(lock, data) or {}
         found = [(name, re.search(r"(?:==|^)(v?\d[^,;\s]*)", spec)) for (_, name), spec in table.items()]
         pairs = [(name, version[1]) for name, version in found if version]
+    elif lock in _UNREAD:
+        raise ValueError("the packages of such a lock file are not read")
     elif lock in _LINES:
         pairs = re.findall(_LINES[lock], data.decode("utf-8", "replace"), re.MULTILINE)
     else:

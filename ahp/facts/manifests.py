@@ -83,7 +83,7 @@ def lines(data: bytes) -> list[str]:
 def requirements(group: str, listed: Any) -> Table:
     """Requirements as PEP 508 has them; options, paths and addresses of requirements files are left out."""
     try:
-        from packaging.requirements import InvalidRequirement, Requirement
+        from packaging.requirements import Requirement
     except ImportError:
         raise Absent("what Python asks for is read by the package packaging", "pip install packaging") from None
     made: dict[tuple[str, str], list[str]] = {}
@@ -93,11 +93,8 @@ def requirements(group: str, listed: Any) -> Table:
             continue
         try:
             read = Requirement(text)
-        except (
-            InvalidRequirement,
-            RecursionError,
-        ):  # of pip's own forms; a word that nobody can read is compared as it stands
-            if "/" not in text:
+        except (ValueError, RecursionError):
+            if "/" not in text:  # no form of pip's own: a word that nobody can read is compared as it stands
                 made.setdefault((group, text), []).append(text)
             continue
         made.setdefault((group, normalised(read.name)), []).append(str(read)[len(read.name) :])

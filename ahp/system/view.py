@@ -98,6 +98,11 @@ class View:
         """The bytes of a file in this state, None where there is none. Raises GitError, AhpError."""
         raise NotImplementedError
 
+    def mode(self, path: str) -> int:
+        """git's mode of a path that does not change, 0 for one that git does not have. Raises Unknown, GitError."""
+        listed = self.repo.line(*literally([path]), "ls-tree", "--full-tree", self.base(), "--", path)
+        return int(listed.partition(" ")[0] or "0", 8)
+
     def size(self, path: str) -> int | None:
         """The bytes a file has in this state, None where there is none. Raises GitError, AhpError."""
         data = self.read(path)

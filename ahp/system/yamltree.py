@@ -213,6 +213,7 @@ class _Reader:
         closed.node.end = event.end_mark.index
         if closed.anchor:
             self.anchors[closed.anchor] = closed.node
+        self.count += 1 - closed.node.size  # what is in it was counted
         self.add(closed.node)
 
     def refuse(self, event: Any, place: Place) -> None:

@@ -151,10 +151,20 @@ def test_all_files_of_an_event_together_are_bounded(
     assert "over 0 MiB together" in missing["content.after['c.json']"].reason
 
 
-def test_a_link_is_what_it_points_to_and_is_never_followed(repo: Repo, make_event: Any, gather: Any) -> None:
-    (repo.root / "l.json").symlink_to("/etc/hostname")
+@pytest.mark.parametrize("part", ["", "_text"])
+def test_a_link_is_never_followed_and_no_file_whether_it_changed_or_not(repo: Repo, make_event: Any, part: str) -> None:
+    repo.write("real.yaml", "a: 1\n")
+    (repo.root / "new.yaml").symlink_to("real.yaml")
     repo.add()
+    (repo.root / "Dockerfile").symlink_to("/etc/passwd")
     event = make_event()
     for view in (event.view, WorkTreeView(event.repo)):
-        found = gather(make_event(view=view), "content.after_text['l.json']")
-        assert found == {"content.after_text['l.json']": "/etc/hostname"}
+        reason = why(make_event(view=view), f"after{part}['new.yaml']")[0]
+        assert reason == "new.yaml is a symbolic link, which is not followed"
+    assert "Dockerfile is a symbolic link" in why(make_event(view=WorkTreeView(event.repo)), "after['Dockerfile']")[0]
+    repo.commit("a link")
+    repo.write("other.txt", "x\n")
+    repo.add()
+    for side in ("before", "after"):
+        reason = why(make_event(), f"{side}{part}['new.yaml']")[0]
+        assert reason == "new.yaml is a symbolic link, which is not followed"

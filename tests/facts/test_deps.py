@@ -362,23 +362,30 @@ def test_what_no_lock_file_tells_a_manifest_does(repo: Any, make_event: Any, gat
     assert (node["path"], node["level"], node["direct"]) == ("package.json", "major", True)
 
 
+NPM = "package-lock.json"
 HOSTILE = [
     ('{"packages": ' + "[" * 200 + "]" * 200 + "}", "nested"),
     ("{", "cannot be read"),
     ('{"packages": {"": 1}}', "cannot be read"),
     ('{"packages": 1}', "cannot be read"),
 ]
+OTHERS = [
+    ("web/bun.lockb", "#!/usr/bin/env bun\nbun-lockfile-format-v0\n", "no kind of file that is read as data"),
+    ("Package.resolved", '{"pins": [{"identity": "a", "state": {"version": "1"}}]}', "are not read"),
+    ("flake.lock", '{"nodes": {"root": {}}}', "are not read"),
+    ("deno.lock", '{"version": "4", "npm": {"a@1": {}}}', "are not read"),
+]
 
 
-@pytest.mark.parametrize(("text", "why"), HOSTILE)
+@pytest.mark.parametrize(("path", "text", "why"), [*((f"web/{NPM}", *one) for one in HOSTILE), *OTHERS])
 def test_a_lock_file_that_cannot_be_read_is_absent_with_the_reason(
-    repo: Any, make_event: Any, gather: Any, text: str, why: str
+    repo: Any, make_event: Any, gather: Any, path: str, text: str, why: str
 ) -> None:
-    repo.write("web/package-lock.json", text)
+    repo.write(path, text)
     repo.add()
-    missing = gather(make_event(), *ALL)["missing"]
-    assert set(missing) == {"deps.changes"}
-    assert "web/package-lock.json cannot be read: " in str(missing) and why in str(missing)
+    facts = gather(make_event(), *ALL)
+    assert set(facts["missing"]) == {"deps.changes"} and facts["deps.locks"] == [path]
+    assert f"{path} cannot be read: " in str(facts["missing"]) and why in str(facts["missing"])
 
 
 def test_without_the_library_for_requirements_python_alone_is_absent(

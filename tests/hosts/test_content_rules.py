@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,17 @@ rules:
     block: d.level == 'major' and not d.direct
     finding: {file: d.path, message: "{d.name} from {d.before} to {d.after}"}
     message: a major update
+  committer:
+    at: commit-msg
+    block: commit.committer_email.endswith('.invalid')
+    message: "{commit.committer} is nobody"
+  links:
+    at: [pre-commit, pre-push, pre-tool-use]
+    each: c in files.changes
+    block: c.mode == '120000'
+    on_missing: skip
+    finding: {file: c.path}
+    message: a link
 """
 LOCK = '{"packages": {"": {"dependencies": {"a": "^1"}}, "node_modules/t": {"version": "%s"}}}'
 GOOD = {
@@ -54,18 +67,40 @@ BAD = {
 
 
 @pytest.fixture
-def work(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
-    """A clone on a branch of its own with git's hooks, and the folder of the test."""
+def work(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Repo:
+    """A clone on a branch of its own with git's hooks, of a server that judges what is pushed; the test's folder."""
     for name in ("CI", "GITHUB_ACTIONS", "GITLAB_CI"):
         monkeypatch.delenv(name, raising=False)
-    repo.commit("start", **{".ahp/hooks.yaml": POLICY, **GOOD})
-    repo.git("clone", "-q", f"file://{repo.root}", str(tmp_path / "work"))
+    repo.commit("start", **{".ahp/hooks.yaml": getattr(request, "param", POLICY), **GOOD, "named.yaml": "a: 1\n"})
+    server = Repo(tmp_path / "server.git")
+    repo.git("clone", "-q", "--bare", str(repo.root), str(server.root))
+    hook = f"#!/bin/sh\nexec {Path(sys.executable).parent / 'ahp'} hook pre-receive --limit 600\n"
+    server.write("hooks/pre-receive", hook, 0o755)
+    server.git("clone", "-q", f"file://{server.root}", str(tmp_path / "work"))
     made = Repo(tmp_path / "work")
     monkeypatch.chdir(made.root)
     for host in ("git", "claude"):
         assert main.run(["install", host]) == 0
     made.git("checkout", "-q", "-b", "topic")
     return made
+
+
+def refuses_everywhere(work: Repo, words: str | Sequence[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """What is staged is refused, with all of these words, at the commit, at the push, in CI and by the server."""
+    wanted = [words] if isinstance(words, str) else words
+
+    def lacking(said: str) -> list[str]:
+        return [one for one in wanted if one not in said]
+
+    done = work.run("git", "commit", "-qm", "bad")
+    assert (done.returncode, lacking(done.stderr.decode())) == (1, [])
+    work.git("commit", "-q", "--no-verify", "-m", "bad")
+    for how in ([], ["--no-verify"]):
+        done = work.run("git", "push", "-q", *how, "origin", "topic")
+        assert (done.returncode, lacking(done.stderr.decode())) == (1, [])
+    capsys.readouterr()
+    assert main.run(["ci"]) == 1
+    assert lacking("".join(capsys.readouterr())) == []
 
 
 @pytest.mark.parametrize("rule", BAD)
@@ -75,13 +110,7 @@ def test_a_rule_about_contents_refuses_the_same_everywhere(
     path, text, message = BAD[rule]
     work.write(path, text)
     work.add()
-    done = work.run("git", "commit", "-qm", "bad")
-    assert done.returncode == 1 and f"refused by {rule}".encode() in done.stderr
-    work.git("commit", "-q", "--no-verify", "-m", "bad")
-    done = work.run("git", "push", "-q", "origin", "topic")
-    assert done.returncode == 1 and f"refused by {rule}".encode() in done.stderr
-    assert main.run(["ci"]) == 1
-    assert f"refused by {rule}" in (said := capsys.readouterr()).out + said.err
+    refuses_everywhere(work, f"refused by {rule}", capsys)
     assert main.run(["check", "--all"]) == 1
     assert f"refused by {rule}" in (said := capsys.readouterr()).out + said.err
     call = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_use_id": "1", "cwd": str(work.root)}
@@ -113,7 +142,7 @@ def test_a_file_that_does_not_parse_is_named_with_the_reason(work: Repo) -> None
     assert b".github/workflows/ci.yml cannot be read as data" in done.stderr
 
 
-def test_a_rule_about_locked_versions_refuses_the_same_at_the_commit_the_push_and_in_ci(
+def test_a_rule_about_locked_versions_refuses_the_same_everywhere(
     work: Repo, capsys: pytest.CaptureFixture[str]
 ) -> None:
     work.write("package-lock.json", LOCK % "1.9.9")
@@ -121,10 +150,79 @@ def test_a_rule_about_locked_versions_refuses_the_same_at_the_commit_the_push_an
     assert work.run("git", "commit", "-qm", "a minor update").returncode == 0
     work.write("package-lock.json", LOCK % "2.0.0")
     work.add()
-    done = work.run("git", "commit", "-qm", "a major update")
-    assert done.returncode == 1 and b"'t' from '1.9.9' to '2.0.0'" in done.stderr
-    work.git("commit", "-q", "--no-verify", "-m", "bad")
-    done = work.run("git", "push", "-q", "origin", "topic")
-    assert done.returncode == 1 and b"'t' from '1.0.0' to '2.0.0'" in done.stderr
-    assert main.run(["ci"]) == 1
-    assert "refused by major" in (said := capsys.readouterr()).out + said.err
+    refuses_everywhere(work, "refused by major", capsys)
+
+
+def test_a_rule_about_the_committer_refuses_the_same_everywhere(
+    work: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_COMMITTER_EMAIL", "a@b.invalid")
+    work.write("x.txt", "x\n")
+    work.add()
+    refuses_everywhere(work, "refused by committer", capsys)
+
+
+def test_a_rule_about_modes_refuses_the_same_everywhere(work: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    (work.root / "l").symlink_to("package.json")
+    work.add()
+    refuses_everywhere(work, "refused by links", capsys)
+
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n" for old, new in zip("abcdefg", "bcdefgh", strict=True)
+)
+NPM = "package-lock.json"
+HURTS = {
+    "bomb.yaml": (BOMB.encode(), "more than 300000 values, aliases followed"),
+    "cycle.yaml": (b"a: &a [*a]\n", "the alias *a refers to itself"),
+    "deep.json": (b"[" * 200 + b"]" * 200, "nested deeper than 64 levels"),
+    "deep.toml": (b"a = " + b"[" * 100_000, "nested deeper than 64 levels"),
+    "twice.json": (b'{"x": 1, "x": 2}', "the key 'x' is there twice"),
+    "nul.json": (b'{"x": "\0"}', "Invalid control character"),
+    "nul.yaml": (b"x: \0" * 50, "control characters are not allowed"),
+    "latin.json": (b'{"x": "\xff"', "Expecting ',' delimiter"),
+    "real.json": (b"{", "Expecting property name"),
+}
+ASKED = [*HURTS, "link.yaml", "module.yaml", "later.yaml"]
+OF_FILES = "version: 1\nrules:\n" + "".join(
+    f"  r{n}: {{at: [pre-commit, pre-push], block: \"keys(content.after['{path}']) == ['x']\", on_missing: block}}\n"
+    for n, path in enumerate(ASKED)
+)
+OF_LOCKS = """\
+version: 1
+rules:
+  deps: {at: [pre-commit, pre-push], block: "any(d.level == 'major' for d in deps.changes)", on_missing: block}
+"""
+
+
+@pytest.mark.parametrize("work", [OF_FILES], indirect=True)
+def test_files_that_are_made_to_hurt_their_reader_refuse_with_the_reason_everywhere(
+    work: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whys = {path: f"{path} cannot be read as data: {why}" for path, (_, why) in HURTS.items()}
+    whys |= {"later.yaml": "there is no later.yaml after the change"}
+    whys |= {"link.yaml": "link.yaml is a symbolic link", "module.yaml": "module.yaml is a submodule"}
+    for path, (data, _) in HURTS.items():
+        (work.root / path).write_bytes(data)
+    (work.root / "link.yaml").symlink_to("named.yaml")
+    work.git("clone", "-q", str(work.root), "module.yaml")
+    work.add()
+    refuses_everywhere(work, [f"content.after['{path}'] is missing ({why}" for path, why in whys.items()], capsys)
+
+
+LOCKS = [
+    (b'{"packages":' * 200 + b"1" + b"}" * 200, "cannot be read: nested deeper than 64 levels"),
+    (b'{"packages": {}, "packages": {}}', "cannot be read: the key 'packages' is there twice"),
+    (b"\xff", "cannot be read: 'utf-8' codec can't decode byte 0xff"),
+    pytest.param(b" " * 100_000_000, "is larger than the 8 MiB that are read", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("work", [OF_LOCKS], indirect=True)
+@pytest.mark.parametrize(("data", "why"), LOCKS, ids=["deep", "twice", "latin", "100 MB"])
+def test_a_lock_file_that_is_made_to_hurt_its_reader_refuses_with_the_reason_everywhere(
+    work: Repo, data: bytes, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (work.root / NPM).write_bytes(data)
+    work.add()
+    refuses_everywhere(work, f"deps.changes is missing ({NPM} {why}", capsys)

@@ -137,6 +137,9 @@ class CallView(View):
     def before(self, entry: FileChange) -> bytes:
         return encoded(self.files[entry.path].before or "")
 
+    def mode(self, path: str) -> int:
+        return super().mode(path) if self.repo is not None else 0
+
     def unsure(self, path: str) -> str:
         file = self.files.get(path)
         if file is None:
