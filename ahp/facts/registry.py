@@ -19,7 +19,6 @@ NAMESPACES = (
     "files",
     "diff",
     "content",
-    "moved",
     "debuggers",
     "ignored",
     "branch",

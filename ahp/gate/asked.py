@@ -31,7 +31,7 @@ from ahp.system.view import View
 
 # What is the same of a commit for whatever one actor brings to one remote.
 _ALIKE = frozenset(
-    {"files", "diff", "moved", "debuggers", "ignored", "repo", "commit", "deps", "policy", "actor", "limits", "time"}
+    {"files", "diff", "content", "debuggers", "ignored", "repo", "commit", "deps", "policy", "actor", "limits", "time"}
 )
 
 Excuse = Callable[[Past, Candidate], str]

@@ -14,7 +14,7 @@ TRIGGERS = ("pre-commit", "pre-merge-commit", "pre-push", "pre-merge")
 LINES = frozenset({"diff.added", "debuggers.added"})
 _FILES = ("changed", "added", "changes", "binary", "largest_bytes", "lfs")
 _REPORTS = ("tests", "coverage")
-_OF_CHANGES = frozenset({"commit", "push", "deps", "policy", "tool", "files", "diff", "moved", "debuggers", "content"})
+_OF_CHANGES = frozenset({"commit", "push", "deps", "policy", "tool", "files", "diff", "debuggers", "content"})
 _PREVIOUS = "coverage.previous"
 
 

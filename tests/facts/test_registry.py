@@ -112,7 +112,7 @@ def test_its_documentation_is_generated(lfs: None) -> None:
 
 def test_every_namespace_says_where_its_values_come_from() -> None:
     of_the_change = {name for name, declared in registry.declared().items() if not declared.source}
-    assert of_the_change == {"files", "diff", "moved", "deps"}
+    assert of_the_change == {"files", "diff", "deps"}
 
 
 def test_what_follows_from_the_present_is_absent_in_the_past() -> None:

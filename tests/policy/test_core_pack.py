@@ -27,7 +27,7 @@ def hits(trigger: str, **facts: Any) -> list[str]:
         "actor.kind": "human",
         "branch.is_default": False,
         "diff.added": [],
-        "moved.files": [],
+        "content.after_text": {},
         "files.added": [],
         "files.binary": [],
         "files.changed_count": 1,
@@ -176,7 +176,7 @@ def test_small_binary_files_that_tests_are_given_pass(path: str, size: int, aske
             False,
         ),  # something renamed everywhere
         ({"path": "a.py", "status": "modified", "insertions": 6, "deletions": 5}, True),
-        ({"path": "b/a.py", "status": "renamed", "insertions": 0, "deletions": 0}, False),
+        ({"path": "b/a.py", "old_path": "a.py", "status": "renamed", "insertions": 0, "deletions": 0}, False),
         ({"path": "a.py", "status": "added", "insertions": 1, "deletions": 0}, True),
         ({"path": "vendor/a.go", "status": "added", "insertions": 90, "deletions": 0}, False),
     ],

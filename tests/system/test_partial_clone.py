@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from ahp.facts import diff, files, sizes
+from ahp.facts.content import Files
 from ahp.facts.registry import Absent
 from ahp.policy import policies, tree
 from ahp.protocol.event import Actor, Event, Workspace
-from ahp.system import git, lines, moved, partial_clone
+from ahp.system import git, lines, partial_clone
 from ahp.system.errors import Unknown
 from ahp.system.git import GitError, Repository
 from ahp.system.history import CommitView, RangeView
@@ -109,7 +110,9 @@ def test_a_file_that_only_moves_is_one_renamed_file_without_being_opened(clone: 
     view = IndexView(at(clone))
     assert [(e.status, e.old_path, e.path) for e in view.change().entries] == [("R", "big/one", "moved")]
     assert lines.of(view).lacking == []
-    assert moved.of(view).lacking == ["moved"]
+    with pytest.raises(Absent, match="is not in this partial clone") as raised:
+        Files(view).data("after", "moved")
+    assert raised.value.unknowable
     assert missing(clone) == before
     with pytest.raises(Unknown, match=r"the object .* is not in this clone; fix: git diff --cached --numstat"):
         sizes.byte_counts(view, view.change().entries)
