@@ -31,7 +31,7 @@ LINES = {
     "agents": 6_850,
     "system": 6_790,
     "conditions": 4_990,
-    "facts": 4_920,
+    "facts": 5_040,
     "journal": 4_180,
     "gate": 3_640,
     "cli": 2_770,

@@ -4,12 +4,13 @@ A path in quotes is a fact of its own: `content.after['package.json']` reads tha
 Without, the fact is a map of the changed files. It is asked only where the rest of a rule leaves it open.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
-from ahp.conditions.globs import glob
+from ahp.conditions.globs import PatternError, glob
 from ahp.conditions.runtime import key_of
-from ahp.facts.registry import CHANGE, EVERY_FIELD, NO_VIEW, Absent, Namespace, fact
+from ahp.facts.registry import CHANGE, EVERY_FIELD, Absent, Namespace, fact, view_of
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system import blobs, encoding
@@ -59,6 +60,8 @@ NAMESPACE = Namespace(
     schema=_schema,
 )
 
+Test = Callable[[str], bool]
+_WORD = re.compile(r"(?:\\.|\S)+")
 _HEAD = 20
 _NO_FILES = {LINK: "a symbolic link, which is not followed", SUBMODULE: "a submodule"}
 _LARGEST = 8 << 20  # bytes of a file that is read
@@ -70,12 +73,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
 
     Raises Absent where it is not told what changes, Unknown, GitError, AhpError.
     """
-    view = event.view
-    if view is None:
-        raise NO_VIEW
-    if doubt := view.doubt(contents=False):
-        raise Absent(doubt)
-    files = Files(view)
+    files = Files(view_of(event))
     found: dict[str, object] = {}
     for field in sorted(fields):
         name, path = key_of(field)
@@ -149,6 +147,21 @@ class Files:
             raise Absent(f"{_named(path)} is no text")
         text = data.decode("utf-8", "surrogateescape") if name == "utf-8" else encoding.decoded(data, name)
         return text.replace("\r\n", "\n")
+
+    def rules(self, path: str, test_of: "Callable[[str], Test]" = glob) -> list[tuple[Test, list[str]]]:
+        """The lines of a file of patterns, each with the words behind it: as it was before the change, of a new file as
+        it is; none without one that can be read. Raises Absent for a bad pattern, Unknown, GitError, AhpError.
+        """
+        told = (self.value(side, path, "lines") for side in ("before", "after"))
+        found: list[tuple[Test, list[str]]] = []
+        for number, line in enumerate(next((lines for lines in told if isinstance(lines, list)), ()), 1):
+            pattern, *words = [*_WORD.findall(line.partition(" #")[0]), "#"]
+            if not pattern.startswith("#"):
+                try:
+                    found.append((test_of(pattern), words[:-1]))
+                except PatternError as error:
+                    raise Absent(f"{path}:{number}: {error}") from None
+        return found
 
     def data(self, side: str, path: str) -> bytes:
         """The bytes of a file. Raises Absent for what is none, Unknown, GitError, AhpError."""

@@ -6,7 +6,7 @@ the rest of a rule leaves it open: a pack's `when` looks first whether an added 
 
 import re
 
-from ahp.facts.registry import CHANGE, NO_VIEW, Absent, Namespace, fact
+from ahp.facts.registry import CHANGE, Namespace, fact, view_of
 from ahp.protocol.event import Event
 from ahp.system import lines
 
@@ -53,18 +53,15 @@ _MEANT = {
 
 def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`. Raises Absent where it is not told what changes, Unknown, GitError, AhpError."""
-    if event.view is None:
-        raise NO_VIEW
-    if doubt := event.view.doubt(contents=True):
-        raise Absent(doubt)
+    view = view_of(event, contents=True)
     added: dict[str, set[int]] = {}
-    for line in lines.of(event.view, with_removed=False).added:
+    for line in lines.of(view, with_removed=False).added:
         if _language(str(line["path"])):
             added.setdefault(str(line["path"]), set()).add(int(str(line["line"])))
     found: list[dict[str, object]] = []
     for path, numbers in added.items():
         language = _language(path)
-        text = (event.view.read(path) or b"").decode("utf-8", "replace")
+        text = (view.read(path) or b"").decode("utf-8", "replace")
         source = ["", *text.split("\n")]
         found += [
             {"path": path, "line": line, "name": name, "language": language}

@@ -1,6 +1,6 @@
 """`deps`: did the change touch what the project depends on (design §6)."""
 
-from ahp.facts.registry import CHANGE, NO_VIEW, Absent, Namespace, fact
+from ahp.facts.registry import CHANGE, Absent, Namespace, fact, view_of
 from ahp.protocol.event import Event
 
 _ECOSYSTEMS = ("python", "node", "rust", "go", "java", "ruby", "php", "elixir", "dart", "swift", "dotnet", "nix")
@@ -79,11 +79,8 @@ _FOREIGN = ("node_modules", "vendor", "third_party", ".venv", "site-packages")
 
 def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`. Raises Absent where it is not told what changes, Unknown, GitError, AhpError."""
-    if event.view is None:
-        raise NO_VIEW
-    if doubt := event.view.doubt(contents=False):
-        raise Absent(doubt)
-    touched = [path for e in event.view.change().entries for path in (e.old_path, e.path) if path]
+    view = view_of(event)
+    touched = [path for e in view.change().entries for path in (e.old_path, e.path) if path]
     changed = [path for path in touched if not any(part in _FOREIGN for part in path.split("/"))]
     manifests = [path for path in changed if _is_manifest(path)]
     locks = [path for path in changed if path.rpartition("/")[2] in _LOCK_NAMES]
@@ -97,7 +94,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         return found
     from ahp.facts.dependency_changes import Changes
 
-    made = Changes(event.view, manifests, locks, set(changed), _KNOWN) if manifests or locks else None
+    made = Changes(view, manifests, locks, set(changed), _KNOWN) if manifests or locks else None
     for field, tell in (("unlocked_changes", Changes.unlocked), ("changes", Changes.all)):
         try:
             found[field] = tell(made) if made else []

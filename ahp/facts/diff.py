@@ -1,6 +1,6 @@
 """`diff`: the lines the event adds and removes (design §6); of a tool call, those that it tells."""
 
-from ahp.facts.registry import CHANGE, EVERY_FIELD, NO_VIEW, Absent, Namespace, fact
+from ahp.facts.registry import CHANGE, EVERY_FIELD, Absent, Namespace, fact, view_of
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system import lines
@@ -33,11 +33,10 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
 
     Where the change is too large, each is absent, with the lines of the smallest files that could be read.
     """
-    if event.view is None:
-        raise NO_VIEW
-    found = lines.of(event.view, "added" in fields, "removed" in fields)
+    view = view_of(event, contents=None)
+    found = lines.of(view, "added" in fields, "removed" in fields)
     told: dict[str, list[dict[str, object]]] = {"added": found.added, "removed": found.removed}
-    doubt = event.view.doubt(contents=True)
+    doubt = view.doubt(contents=True)
     if doubt and not (found.added or found.removed):
         raise Absent(doubt)
     if not found.unread and not found.lacking:
@@ -48,8 +47,8 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     }
     return {
         name: Absent(
-            _unread(event.view.kind, found.unread, lacking[name]),
-            event.view.mend() if lacking[name] else "",  # no command makes a diff shorter
+            _unread(view.kind, found.unread, lacking[name]),
+            view.mend() if lacking[name] else "",  # no command makes a diff shorter
             unknowable=True,
             known=those,
         )

@@ -1,6 +1,6 @@
 """`files`: what the event changes (design §6); paths begin at the repository's top, with `/`.  [light]"""
 
-from ahp.facts.registry import CHANGE, NO_VIEW, Absent, Namespace, fact
+from ahp.facts.registry import CHANGE, Absent, Namespace, fact, view_of
 from ahp.protocol.event import Event
 from ahp.system.change import FileChange
 from ahp.system.view import View
@@ -62,11 +62,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
 
     Raises Absent without a view, Unknown, GitError, AhpError (limits).
     """
-    view = event.view
-    if view is None:
-        raise NO_VIEW
-    if doubt := view.doubt(contents=False):
-        raise Absent(doubt)
+    view = view_of(event)
     entries, lacking, unread = view.change().entries, view.change().lacking, view.doubt(contents=True)
     found: dict[str, object] = {}
     for field in fields:

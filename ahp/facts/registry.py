@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ahp.protocol.event import Event
+    from ahp.system.view import View
 
 # In the order in which `ahp facts` and the docs show them. One that no rule reads is not even imported.
 NAMESPACES = (
@@ -21,6 +22,8 @@ NAMESPACES = (
     "content",
     "debuggers",
     "ignored",
+    "generated",
+    "owners",
     "branch",
     "push",
     "repo",
@@ -279,4 +282,12 @@ def undecided(reason: str, command: str, path: str) -> str:
     return text + (f"; to get it: {one_line(command)}" if command else "")
 
 
-NO_VIEW = Absent("the client does not tell what the call changes")
+def view_of(event: "Event", contents: "bool | None" = False) -> "View":
+    """The view of an event. Raises Absent without one, and where its files, or with `contents` what is in them, are in
+    doubt; None asks for no doubt.
+    """
+    if event.view is None:
+        raise Absent("the client does not tell what the call changes")
+    if contents is not None and (doubt := event.view.doubt(contents)):
+        raise Absent(doubt)
+    return event.view

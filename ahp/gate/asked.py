@@ -31,7 +31,8 @@ from ahp.system.view import View
 
 # What is the same of a commit for whatever one actor brings to one remote.
 _ALIKE = frozenset(
-    {"files", "diff", "content", "debuggers", "ignored", "repo", "commit", "deps", "policy", "actor", "limits", "time"}
+    {"files", "diff", "content", "debuggers", "ignored", "generated", "owners"}
+    | {"repo", "commit", "deps", "policy", "actor", "limits", "time"}
 )
 
 Excuse = Callable[[Past, Candidate], str]
