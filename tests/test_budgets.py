@@ -30,7 +30,7 @@ LINES = {
     "insight": 7_070,
     "agents": 6_850,
     "system": 6_790,
-    "conditions": 4_990,
+    "conditions": 5_010,
     "facts": 5_040,
     "journal": 4_180,
     "gate": 3_640,

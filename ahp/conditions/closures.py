@@ -5,7 +5,7 @@ own. Native operations raise on null and on MISSING, so the common case needs no
 """
 
 from ahp.conditions.globs import PatternError
-from ahp.conditions.runtime import MISSING, Bound, PlanError, Undecided, number, present, unusable
+from ahp.conditions.runtime import MAX_CHARS, MAX_ITEMS, MISSING, Bound, PlanError, Undecided, number, present, unusable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -185,6 +185,20 @@ def default(builder: "Builder", node: "Any") -> "Closure":
         return other(facts) if found is MISSING or found is None else found
 
     return chosen
+
+
+def split(text: str, separator: str) -> "list[str]":
+    """Raises Bound for more parts than a loop goes through."""
+    if text.count(separator) > MAX_ITEMS:
+        raise Bound("a text of more than " + str(MAX_ITEMS) + " parts is too long for a condition")
+    return text.split(separator) if separator else [text]
+
+
+def replace(text: str, old: str, new: str) -> str:
+    """Raises Bound for a text that gets longer than any pattern reads."""
+    if len(text) + text.count(old) * len(new) > MAX_CHARS:
+        raise Bound("a text of more than " + str(MAX_CHARS) + " characters is too long for a condition")
+    return text.replace(old, new)
 
 
 def call(function: "Callable[..., Any]", least: int, most: int) -> "Maker":

@@ -202,4 +202,8 @@ OPERATIONS: dict[str, Operation] = {entry.name: entry for entry in (
     plain("upper", ("text",), "str", str.upper, "in upper case", "'Fix'.upper() == 'FIX'", call=METHOD),
     plain("strip", ("text", "text"), "str", str.strip, "without blanks, or the characters given, at both ends",
           "'/src/'.strip('/') == 'src'", call=METHOD, least=1),
+    plain("split", ("text", "text"), "list[str]", closures.split, "the parts between another text",
+          "'2' in 'FEAT-2'.split('-')", call=METHOD),
+    plain("replace", ("text", "text", "text"), "str", closures.replace, "with another text in place of each of one",
+          "'src/a.py'.replace('src/', 'tests/test_') == 'tests/test_a.py'", call=METHOD),
 )}  # fmt: skip

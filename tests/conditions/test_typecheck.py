@@ -173,7 +173,7 @@ REFUSED = [
     ("glob(5, '*')", "type", 6, "needs a text"),
     ("glob('*.py', branch.name)", "pattern", 1, "the text comes first: glob(branch.name, '*.py')"),
     ("any(f.endswith('.py') for f in files.changes)", "type", 5, "write f.path"),
-    ("branch.name.replace('a', 'b') == 'c'", "name", 1, "methods of a text are endswith, lower, startswith"),
+    ("branch.name.title() == 'c'", "name", 1, "methods of a text are endswith, lower, replace, split, startswith"),
     ("files.changed_count > '3'", "type", 1, "write 3, without quotes"),
     ("files.changed == 'x'", "type", 1, "'files.changed' and 'x' write 'x' in files.changed"),
     ("matches(branch.name, '(?=a)')", "pattern", 22, "perl operator"),
