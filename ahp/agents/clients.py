@@ -49,7 +49,8 @@ class Asked:
 
     `event` is the client's own name of what happens, `trigger` ours; `session` and `call` its ids, "" where it tells
     none; `folder` where the agent works; `tool` the client's name of the tool, with `input` and, afterwards, `output`
-    and `is_error`; `again` says that the agent was kept from stopping just before.
+    and `is_error`; `again` says that the agent was kept from stopping just before; `in_box` is what `boxing.settle`
+    found.
     """
 
     __slots__ = (
@@ -57,6 +58,7 @@ class Asked:
         "call",
         "event",
         "folder",
+        "in_box",
         "input",
         "is_error",
         "output",
@@ -69,6 +71,7 @@ class Asked:
         self.event, self.trigger = event, trigger
         self.session = self.call = self.folder = self.tool = ""
         self.input: dict[str, object] = {}
+        self.in_box: Any = None
         self.output: str | None = None
         self.is_error = self.again = False
 

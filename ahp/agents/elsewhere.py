@@ -28,24 +28,13 @@ def judge(event: Event, folder: str, seconds: float, here: Verdict) -> tuple[Ver
     another policy wants is a refusal that says so: the call is the project's, and is changed by its policy alone.
     Raises AhpError.
     """
-    if runs_git(event):
-        from ahp.agents import clones
-
-        if why := clones.pushed_from_elsewhere(event):
-            return Verdict("deny", event.trigger, event.subject, here.policy), why
     roots, said = _roots(event), list[str]()
     told_here = _rules(here)
     if len(roots) > _MOST:
         raise AhpError(f"this call writes into {len(roots)} repositories, more than {_MOST} at once are not judged")
     for root in roots:
         where = asking.around(root)
-        if where.repo is None or where.root == event.root:
-            continue
-        if not os.path.isdir(where.journal):
-            refusal, told = _pushed_from_a_clone(event, where, folder, seconds)
-            if refusal is not None:
-                return refusal, verdict_text.in_order(told, *said)
-            said.append(told)
+        if where.repo is None or where.root == event.root or not os.path.isdir(where.journal):
             continue
         there = _asked(event, where, folder, seconds)
         verdict, told = decide(there, judges_of(there)), ""
@@ -67,17 +56,6 @@ def judge(event: Event, folder: str, seconds: float, here: Verdict) -> tuple[Ver
             return verdict, verdict_text.in_order(*now, *said)
         said += now
     return None, verdict_text.in_order(*filter(None, said))
-
-
-def _pushed_from_a_clone(event: Event, where: Workspace, folder: str, seconds: float) -> tuple[Verdict | None, str]:
-    """What is said of a push from a clone of the project that has no ahp of its own."""
-    from ahp.agents import clones
-
-    if where.repo is None or not runs_git(event) or not clones.is_one(event, where.repo):
-        return None, ""
-    there = _asked(event, clones.at_home(event, where), folder, seconds)
-    refusal, told = clones.judge(there)
-    return refusal, f"In {_place(event, there)}: {told}" if told else ""
 
 
 def _place(event: Event, there: Event) -> str:

@@ -9,7 +9,6 @@ from ahp.journal import session_calls
 from ahp.policy.judges import judges_of
 from ahp.protocol.event import Actor
 from ahp.protocol.verdict import Verdict
-from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,10 +36,17 @@ def _judged(event: "Event", asked: "Asked", where: "Workspace", seconds: float) 
         _take_call(event, asked, any(judge.program.rules for judge in judges) or _has_a_gate(asked))
     elif event.trigger == "task-complete":
         asking.complete(event, where.root)
+    if event.trigger == "pre-tool-use" and any(
+        rule.box is not None for judge in judges for rule in judge.program.rules
+    ):
+        from ahp.agents import boxing
+
+        asked.in_box = boxing.settle(event, judges)
     verdict, said = decide(event, judges), ""
-    if "command" in asked.input:
-        said = _moved(event, verdict)
-    if event.trigger == "pre-tool-use" and not verdict.denied and places.leave(event):
+    if (event.tool or {}).get("boxed"):
+        verdict.box = asked.in_box.box
+    is_open = event.trigger == "pre-tool-use" and not (event.tool or {}).get("boxed")  # else the box is its gate
+    if is_open and not verdict.denied and places.leave(event):
         from ahp.agents import elsewhere
 
         refusal, said = elsewhere.judge(event, asked.folder, seconds, verdict)
@@ -53,7 +59,7 @@ def _judged(event: "Event", asked: "Asked", where: "Workspace", seconds: float) 
         said = "\n".join([part for part in (told, said) if part])
         if refusal is not None:
             return refusal, said
-    if event.trigger == "pre-tool-use" and not verdict.denied and runs_git(event):
+    if is_open and not verdict.denied and runs_git(event):
         from ahp.agents import git_gate
 
         refusal, told = git_gate.judge(event)
@@ -101,19 +107,6 @@ def event_of(asked: "Asked", where: "Workspace", client: str, seconds: float) ->
     event = asking.event(asked.trigger, client, Actor("agent", client), where, session=session, budget=seconds)
     event.attempt = asked.call
     return event
-
-
-def _moved(event: "Event", verdict: Verdict) -> str:
-    """What is told after a shell call of refs that it moved unjudged; before one they are noted."""
-    from ahp.agents import moved_refs
-
-    try:
-        if event.trigger == "post-tool-use":
-            return moved_refs.told(event)
-        moved_refs.note(event)
-    except (OSError, AhpError) as error:
-        verdict.notes.append(f"what this call moves on a remote is not compared: {error}")
-    return ""
 
 
 def _has_a_gate(asked: "Asked") -> bool:

@@ -184,7 +184,7 @@ def _boxed(dialect: "Any", asked: Asked, verdict: "Verdict", said: str, where: W
     from ahp.agents import boxing
 
     call = (verdict.modified.tool if verdict.modified is not None else None) or {"input": asked.input}
-    arguments, told = boxing.moved(verdict, call, where.root, asked.session)
+    arguments, told = boxing.moved(verdict, call, where.root, asked.session, asked.in_box)
     if arguments is None:
         return Reply(dialect.DENIED, dialect.deny(asked.event, told), told)
     said = "\n".join([part for part in (said, told) if part])

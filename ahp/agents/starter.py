@@ -24,6 +24,8 @@ AGENT = Starter(
         "ahp.facts.diff",
         "ahp.agents.calls.server_tools",
         "ahp.agents.shell.commands",
+        "ahp.agents.calls.plain",
+        "ahp.agents.boxing",
         "ahp.policy.succession",
         *[f"ahp.agents.{client}" for client in CLIENTS],
     ),

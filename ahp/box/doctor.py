@@ -60,6 +60,7 @@ def examine(repo: Repository) -> list[Check]:
     if not boxes:
         return []
     try:
+        place.shell(":", boxes[0]["keys"], repo.root, "")
         version = engine.try_out()
         wrong = _tried(repo)
     except AhpError as error:
@@ -74,12 +75,8 @@ def examine(repo: Repository) -> list[Check]:
 
 def _tried(repo: Repository) -> list[Row]:
     """The rows that do not hold. Raises AhpError where no box starts."""
-    known = {
-        "ROOT": repo.root,
-        "GIT": repo.common_dir,
-        "SOCKETS": "\n".join(table.sockets()),
-        "OUTSIDE": os.readlink("/proc/self/ns/pid"),
-    }
+    known = {"ROOT": repo.root, "GIT": repo.common_dir, "SOCKETS": "\n".join(table.sockets())}
+    known["OUTSIDE"] = os.readlink("/proc/self/ns/pid")
     lines = [f"{name}={shlex.quote(value)}" for name, value in known.items()]
     lines += ["IFS='\n'", *[f"({row.probe}) > /dev/null || echo {shlex.quote(row.name)}" for row in ROWS]]
     env = {**environ.current(), _CANARY: "1"}

@@ -6,7 +6,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from ahp.box import engine, session, start, table
+from ahp.box import engine, quarantine, session, start, table
 from ahp.system import environ, git, process
 from ahp.system.errors import AhpError
 
@@ -44,6 +44,8 @@ def shell(command: str, keys: "Keys", root: str, name: str) -> str:
     env = environ.current()
     root, repo = _project(root, env)
     noted = session.place_of(repo, name) if name else ""
+    if repo is not None and not quarantine.Copy.fits(repo):
+        raise table.CannotBox(quarantine.UNFIT)
     if not os.path.exists(f"{noted}/key"):
         engine.try_out()
         table.plan(root, repo, keys, env, [])

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ahp.box.judging import Judge
 
 OBJECTS = "/run/ahp-objects"
+UNFIT = "git would not work in it: this is a linked work tree, a submodule, shallow, or has alternates or reftable"
 _APART = ("objects", "ahp", "hooks", "modules", "worktrees", "lfs")  # of `.git`, not in the copy
 _MOVED = ("refs/heads/", "refs/tags/", "refs/notes/")
 _OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")

@@ -61,6 +61,7 @@ NAMESPACE = Namespace(
             "the simple commands inside the shell command, nested ones too; empty for every other tool",
             fields={
                 "program": fact("str", "base name of the program; empty when it cannot be told", means="program"),
+                "bare": fact("bool", "it is called by its name alone, and no wildcard begins a word of it"),
                 "verb": fact("str", "its subcommand: `push` of git, `pr merge` of gh"),
                 "args": fact("list[str]", "its arguments, unquoted"),
                 "flags": fact(
@@ -87,6 +88,8 @@ NAMESPACE = Namespace(
         ),
         "paths": fact("list[str]", "files it reads or writes, as far as can be told; relative inside the repository"),
         "writes": fact("list[str]", "those it writes"),
+        "plain": fact("bool", "a shell call of readers and git's everyday verbs alone, in the project (docs/box.md)"),
+        "boxed": fact("bool", "a rule whose action is `sandbox` has the call run in a box, and one can start here"),
         "expected": fact("list[str]", "the tools that the plan step at work names; of ahp's own runner", optional=True),
         "protected": fact(
             "list[record]",
@@ -151,8 +154,9 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     call = event.tool
     if call is None:
         raise Absent("no tool call was given")
-    found = {field: call.get(field, Absent(f"the client does not tell tool.{field}")) for field in fields}
-    for field in ("protected", "refused"):
+    known = {"boxed": False, **call}
+    found = {field: known.get(field, Absent(f"the client does not tell tool.{field}")) for field in fields}
+    for field in ("plain", "protected", "refused"):
         if field in fields and field not in call and (wing := _reader()) is not None:
             found[field] = getattr(wing, field)(event, call)
     return found

@@ -45,7 +45,8 @@ class Hearing:
         """
         boxing = self._boxing
         found = next((hit.key for hit in self.matcher.hits if hit.key in boxing), None) if boxing else None
-        return None if found is None else {"rule": found, **(boxing[found] or {})}
+        told = boxing[found] if found is not None else None
+        return None if told is None else {"rule": found, "keys": told["keys"], "otherwise": told["otherwise"]}
 
 
 def hear(judges: "Sequence[Judge]", event: "Event") -> list[Hearing]:

@@ -217,6 +217,7 @@ def _said(signal: Signal) -> str:
 def _spoke(verdict: Verdict) -> set[str]:
     """The rules that matched; one that could not be decided did not."""
     told = {str(signal.context["rule"]) for signal in verdict.signals} | {one["rule"] for one in verdict.dropped}
+    told |= {str(verdict.box["rule"])} if verdict.box is not None else set()
     return told - _undecided(verdict)
 
 

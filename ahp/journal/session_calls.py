@@ -90,11 +90,6 @@ def _append(folder: str, path: str, text: str) -> None:
         posix.close(fd)
 
 
-def refs_of(folder: str, session: str) -> str:
-    """The file that has what refs were before a call of the session."""
-    return _path(folder, session) + ".refs"
-
-
 def keep(folder: str, session: str, said: str) -> None:
     """Keeps what the session is to be told at its next event. Raises OSError, AhpError."""
     files.make_dirs(folder + _FOLDER)

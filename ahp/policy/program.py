@@ -23,7 +23,7 @@ class RulePlan(Record):
     gathered only if it is undecided without. Of one that `skips`, nobody hears where evidence for it is missing.
 
     One with a `box` gives no signal: a call that it holds of runs in a box with these `keys`; `otherwise` says what
-    becomes of it where none can start.
+    becomes of it where none can start, `reads` which facts it is about.
     """
 
     fields = ("key", "plan", "var", "items", "when", "costly", "skips", "box")

@@ -12,6 +12,7 @@ from ahp.cli.main import run as ahp
 from tests.agents.conftest import Ask, Call, found
 from tests.conftest import Repo
 
+UNBOXED = "\nrules:\n  in-a-box: {enabled: false}\n"  # as where no box can start
 CORE = "# ours\nextends: [core]  # the usual\n"
 TAKES_THE_GATE_AWAY = (
     "echo {} > .claude/settings.json",
@@ -37,7 +38,12 @@ def test_an_agent_cannot_take_its_gate_away_after_init_and_install(
     words = {"init": ["init"], "install": ["install", "git", "claude"]}
     assert [ahp(words[step]) for step in order] == [0, 0]
     for number, command in enumerate(TAKES_THE_GATE_AWAY):
-        assert ask(call("Bash", call=f"c{number}", command=command)).code == 2, command
+        said = ask(call("Bash", call=f"c{number}", command=command))
+        # In a box it reaches none of that (tests/box); outside of one it is refused.
+        assert said.code == 2 or "ahp/box/start.py" in str(said.shown), command
+    project.write(".ahp/hooks.yaml", policy(project).replace("\nrules:\n", UNBOXED, 1))
+    for number, command in enumerate(TAKES_THE_GATE_AWAY):
+        assert ask(call("Bash", call=f"u{number}", command=command)).code == 2, command
     assert ask(call("Bash", call="c9", command="ls")).code == 0
 
 
@@ -76,7 +82,10 @@ def test_without_a_policy_init_is_named_and_head_s_counts(project: Repo) -> None
     [
         ("{extends: [core], rules: {}, version: 1, x: 2}\n", "x"),
         ("a: b: c\n", "hooks.yaml:1"),
-        ("limits: {agents: 3}\nrules: {r: {at: pre-commit, block: files.changed_count > limits.agents}}\n", "by hand"),
+        (
+            "limits: {plumbing: 3}\nrules: {r: {at: pre-commit, block: files.changed_count > limits.plumbing}}\n",
+            "by hand",
+        ),
     ],
 )
 def test_what_cannot_be_extended_stays_and_says_why(project: Repo, text: str, why: str) -> None:

@@ -24,7 +24,7 @@ def test_its_keys_are_added_to_those_of_the_policy(load: Load) -> None:
     policy = load("box: {hidden: [a], writable: [w]}\n" + RULE % (", hidden: [b]", ", otherwise: skip"))
     (plan,) = compiling.programs(policy)["pre-tool-use"].rules
     keys = {"writable": ["w"], "read_only": [], "hidden": ["a", "b"], "shown": [], "network": []}
-    assert plan.box == {"keys": keys, "otherwise": "skip"}
+    assert plan.box == {"keys": keys, "otherwise": "skip", "reads": ["tool.name"]}
     assert lint.advise(policy) == []
 
 

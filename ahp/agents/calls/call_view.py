@@ -256,6 +256,13 @@ def changed(event: "Event", given: "Mapping[str, object]") -> "Event":
     return made
 
 
+def plain(event: "Event", call: "dict[str, object]") -> bool:
+    """Whether the call is plain (`calls.plain`). Raises GitError."""
+    from ahp.agents.calls.plain import is_plain
+
+    return is_plain(event, call)
+
+
 def refused(event: "Event", call: "dict[str, object]") -> "list[dict[str, object]]":
     """What the call writes of what another tool was refused a moment ago (`calls.refused`)."""
 

@@ -10,11 +10,11 @@ class Command(Plain):
     `cd`s before it, and options like `git -C`, lead; "" where the script starts. `may_write` are those of `paths`
     that it may write: its program is not known here. `unknown` are its words
     that are known only when it runs, as the script has them; `does_nothing` says that it shows help or a version,
-    or what it would do.
+    or what it would do. `bare` says that it is called by its name, and that no wildcard begins one of its words.
     """
 
     __slots__ = (
-        *("args", "assignments", "code", "config", "does_nothing", "flags", "folder", "may_write", "operands"),
+        *("args", "assignments", "bare", "code", "config", "does_nothing", "flags", "folder", "may_write", "operands"),
         *("paths", "program", "redirects", "stdin", "unknown", "unresolved", "unresolved_at", "verb", "writes"),
     )
 
@@ -37,13 +37,14 @@ class Command(Plain):
         self.writes: list[str] = []
         self.may_write: list[str] = []
         self.unknown: list[str] = []
-        self.does_nothing = False
+        self.does_nothing, self.bare = False, True
         self.verb = self.folder = self.stdin = self.code = ""
 
     def as_fact(self) -> dict[str, object]:
         """The record that conditions read as an item of `tool.commands` (design §6)."""
         return {
             "program": self.program,
+            "bare": self.bare,
             "verb": self.verb,
             "args": self.args,
             "flags": self.flags,

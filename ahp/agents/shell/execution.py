@@ -72,6 +72,7 @@ class Execution:
         elif program == "hub" and any(programs.of(f"git.{word}") is not None for word in words[1:2]):
             program = "git"  # what hub does not know it hands to git
         command = Command(program, assignments=assignments)
+        command.bare = "/" not in words[0] and not any(marks.is_wild(word[:1]) for word in words)
         command.args = [self._marks.shown(word) for word in words[1:] if not self._is_hidden(word)]
         command.unresolved = opens or any(part.source != "{}" for word in words for part in self._marks.of(word))
         stdin = redirects.stdin

@@ -129,6 +129,7 @@ def test_the_way_back_is_followed_too() -> None:
 def test_a_command_is_a_record_of_the_tool_namespace() -> None:
     assert read("A=b git -C d -c a.b=c commit -nm x f > y")[0].as_fact() == {
         "program": "git",
+        "bare": True,
         "verb": "commit",
         "args": ["-C", "d", "-c", "a.b=c", "commit", "-nm", "x", "f"],
         "flags": ["-C", "-c", "-n", "--no-verify", "-m", "--message"],
