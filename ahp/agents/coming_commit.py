@@ -6,14 +6,13 @@ import tempfile
 from typing import Any
 
 from ahp.agents.calls.call_paths import inside
-from ahp.agents.shell import git as git_commands
-from ahp.agents.shell.marks import Marks
 from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.policy.judges import judges_of
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
+from ahp.shell import git as git_commands
 from ahp.system import files
 from ahp.system.git import GitError, Repository
 from ahp.system.view import IndexView
@@ -114,7 +113,7 @@ def _message(event: Event, call: dict[str, Any]) -> tuple[bytes, str] | None:
     """The message that the options name, and how git is told to clean it; None where they name none."""
     if call["unresolved"]:
         return None
-    values = git_commands.read("git", call["args"], None, Marks()).values
+    values = git_commands.read(call["args"]).values
     cleanup = next((value for option, value in reversed(values) if option == "--cleanup"), "")
     parts = [value for option, value in values if option == "--message"]
     if parts:

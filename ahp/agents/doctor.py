@@ -41,10 +41,10 @@ def _settings(client: str, path: str) -> object:
 
 
 def _client(repo: Repository, client: str, known: list[tuple[str, object]]) -> Check:
-    module, mend = clients.module(client), f"ahp install {client}"
+    module, fix = clients.module(client), f"ahp install {client}"
     broken = next((told for _, told in known if isinstance(told, str)), "")
     if broken:
-        return Check(client, "wrong", broken, mend if module.PLUGIN else "correct the file")
+        return Check(client, "wrong", broken, fix if module.PLUGIN else "correct the file")
     settings = [(path, told) for path, told in known if isinstance(told, dict)]
     for path, told in settings:
         if off := module.switched_off(told):
@@ -52,15 +52,15 @@ def _client(repo: Repository, client: str, known: list[tuple[str, object]]) -> C
     commands = {event: one for _, told in settings for event, one in install.ours(told).items()}
     for event in module.EVENTS:
         if event not in commands:
-            return Check(client, "wrong", f"there is no hook for {event}", mend)
+            return Check(client, "wrong", f"there is no hook for {event}", fix)
         if commands[event] != install.command(client, event):
-            return Check(client, "wrong", f"the hook for {event} is not what this ahp installs", mend)
+            return Check(client, "wrong", f"the hook for {event} is not what this ahp installs", fix)
     try:
         parsed("ls")  # the probe holds no shell command
     except AhpError as error:
         return Check(client, "wrong", str(error))
     if failed := probe(repo, client, module.CALL, commands[module.CALL]):
-        return Check(client, "wrong", failed, mend)
+        return Check(client, "wrong", failed, fix)
     if client == "codex":
         return _codex(repo)
     status = "note" if module.TRUST else "ok"

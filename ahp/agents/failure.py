@@ -1,4 +1,4 @@
-"""What an agent reads when its call could not be judged: what is broken, and who mends it (design §9)."""
+"""What an agent reads when its call could not be judged: what is broken, and who fixes it (design §9)."""
 
 import sys
 import traceback
@@ -14,7 +14,7 @@ def text(event: str, error: Exception, refused: bool) -> str:
     error = lost_dependency(error) or error
     if isinstance(error, AhpError):
         why = one_line(str(error).splitlines()[0] if str(error) else "unknown error", 300)
-        do = _mend(error)
+        do = _fix(error)
     else:
         last = traceback.extract_tb(error.__traceback__)[-1:]
         where = f" at {last[0].filename.rpartition('/ahp/')[2]}:{last[0].lineno}" if last else ""
@@ -25,9 +25,9 @@ def text(event: str, error: Exception, refused: bool) -> str:
     return trim(f"{head}\nWhy: {why}\nDo: {do}", AGENT_LIMIT)
 
 
-def _mend(error: AhpError) -> str:
+def _fix(error: AhpError) -> str:
     if isinstance(error, LostDependency):
-        return "tell your user, who mends it"
+        return "tell your user, who fixes it"
     from ahp.policy.problems import PolicyError  # it needs PyYAML, which may be what is lost
 
     if isinstance(error, PolicyError):

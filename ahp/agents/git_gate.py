@@ -71,11 +71,11 @@ def _judged(
         if verdict.denied:
             return verdict, told
     if unknown:
-        told.append(f"ahp: nothing judges this {verb}: {missed}, and {unknown}; {_mend(missed, verb)}")
+        told.append(f"ahp: nothing judges this {verb}: {missed}, and {unknown}; {_fix(missed, verb)}")
     return None, told
 
 
-def _mend(missed: str, verb: str) -> str:
+def _fix(missed: str, verb: str) -> str:
     if missed.startswith("its "):
         return f"leave that out, and the hooks judge the {verb}"
     return f"so that the hooks judge: {_INSTALL}"

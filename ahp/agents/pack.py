@@ -76,7 +76,7 @@ def examine(repo: Repository) -> list[Check]:
 
 
 def _told(repo: Repository, own: str) -> tuple[str, str, str]:
-    """Status, detail and mend. Raises PolicyError."""
+    """Status, detail and fix. Raises PolicyError."""
     if _of_head(repo):
         return "ok", "in the committed policy", ""
     if agent_rules.are_in(_load(repo, "")):
@@ -84,8 +84,8 @@ def _told(repo: Repository, own: str) -> tuple[str, str, str]:
     if agent_rules.are_in(_load(repo, own)):
         return "ok", "in your own policy alone", ""
     why = "hooks are installed, and no rule of the committed policy reads `tool` or `actor` before a call: nothing "
-    mend = f"add {PACK} to `extends` in {PROJECT[1:]} (ahp install does), and commit it"
-    return "note", f"{why}that an agent does is refused, taking these hooks away included", mend
+    fix = f"add {PACK} to `extends` in {PROJECT[1:]} (ahp install does), and commit it"
+    return "note", f"{why}that an agent does is refused, taking these hooks away included", fix
 
 
 def _of_head(repo: Repository) -> bool:

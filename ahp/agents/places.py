@@ -23,6 +23,7 @@ def of(event: "Event") -> tuple[list[str], list[str]]:
     call = event.tool or {}
     writes, commands, folder = call.get("writes"), call.get("commands"), str(call.get("folder", ""))
     written = [str(path) for path in writes] if isinstance(writes, list) else []
+    written += [path for one in (commands if isinstance(commands, list) else []) for path in one["may_write"]]
     folders = [
         inside(one["folder"] or ".", event.root, folder)
         for one in (commands if isinstance(commands, list) else [])

@@ -7,13 +7,11 @@ PLACE = "ahp.agents.starter:AGENT"
 
 
 def tables() -> list[str]:
-    """The tables of command lines, read into memory, and their files."""
-    from ahp.agents.shell import programs  # here, so that making the bundle does not count it among what starts at once
-    from ahp.shell import git
+    """The table of command lines, read into memory, and its file."""
+    from ahp.shell import git  # here, so that making the bundle does not count it among what starts at once
 
     git.synopsis_of("git")
-    programs.of("cat")
-    return [git.TABLE, programs.TABLE]
+    return [git.TABLE]
 
 
 AGENT = Starter(

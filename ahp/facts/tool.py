@@ -62,12 +62,11 @@ NAMESPACE = Namespace(
             fields={
                 "program": fact("str", "base name of the program; empty when it cannot be told", means="program"),
                 "bare": fact("bool", "it is called by its name alone, and no wildcard begins a word of it"),
-                "verb": fact("str", "its subcommand: `push` of git, `pr merge` of gh"),
+                "piped": fact("bool", "what another command prints comes in"),
+                "verb": fact("str", "the subcommand of git: `push`; empty for other programs"),
                 "args": fact("list[str]", "its arguments, unquoted"),
-                "flags": fact(
-                    "list[str]", "options, bundles taken apart, long ones in full where the program is known"
-                ),
-                "operands": fact("list[str]", "arguments that are no options, nor their values, nor the verb"),
+                "flags": fact("list[str]", "options, bundles taken apart; of git, long ones in full"),
+                "operands": fact("list[str]", "arguments that are no options; of git, nor their values, nor the verb"),
                 "assignments": fact(
                     "list[str]",
                     "NAME=value before the program; for git also a PATH, or preloaded library, that was set before",
@@ -76,11 +75,10 @@ NAMESPACE = Namespace(
                 "redirects": fact("list[str]", "files it is redirected to"),
                 "folder": fact("str", "where it runs, after `cd` and options like `git -C`"),
                 "stdin": fact("str", "what it reads, where that stands in the command"),
-                "code": fact("str", "the program text that it runs: of `python -c`, `awk`, `sed`"),
-                "paths": fact("list[str]", "files it reads or writes; `**` stands for a part that is not known"),
-                "writes": fact("list[str]", "those it writes"),
-                "may_write": fact("list[str]", "those it may write: the program or its text tells no more"),
-                "does_nothing": fact("bool", "it shows help or a version, or is a dry run of git or rsync"),
+                "paths": fact("list[str]", "files it names; `**` stands for a part that is not known"),
+                "writes": fact("list[str]", "those that its output goes to"),
+                "may_write": fact("list[str]", "those it may write: what its program does with them is not known"),
+                "does_nothing": fact("bool", "it shows help or a version, or is a dry run of git"),
                 "unknown": fact("list[str]", "its words that are known only when it runs, as they are written"),
                 "unresolved": fact("bool", "a part of it cannot be known before it runs"),
                 "unresolved_at": fact("list[str]", _PLACES),
@@ -88,7 +86,8 @@ NAMESPACE = Namespace(
         ),
         "paths": fact("list[str]", "files it reads or writes, as far as can be told; relative inside the repository"),
         "writes": fact("list[str]", "those it writes"),
-        "plain": fact("bool", "a shell call of readers and git's everyday verbs alone, in the project (docs/box.md)"),
+        "unclear": fact("list[str]", "for which of its words a shell call is not plain, and why (docs/box.md)"),
+        "plain": fact("bool", "a shell call of which no word is unclear"),
         "boxed": fact("bool", "a rule whose action is `sandbox` has the call run in a box, and one can start here"),
         "expected": fact("list[str]", "the tools that the plan step at work names; of ahp's own runner", optional=True),
         "protected": fact(
@@ -156,9 +155,11 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         raise Absent("no tool call was given")
     known = {"boxed": False, **call}
     found = {field: known.get(field, Absent(f"the client does not tell tool.{field}")) for field in fields}
-    for field in ("plain", "protected", "refused"):
+    for field in ("unclear", "protected", "refused"):
         if field in fields and field not in call and (wing := _reader()) is not None:
             found[field] = getattr(wing, field)(event, call)
+    if "plain" in fields and "plain" not in call and (wing := _reader()) is not None:
+        found["plain"] = call.get("name") == "shell" and not wing.unclear(event, call)
     return found
 
 

@@ -39,11 +39,12 @@ def test_an_agent_cannot_take_its_gate_away_after_init_and_install(
     assert [ahp(words[step]) for step in order] == [0, 0]
     for number, command in enumerate(TAKES_THE_GATE_AWAY):
         said = ask(call("Bash", call=f"c{number}", command=command))
-        # In a box it reaches none of that (tests/box); outside of one it is refused.
+        # In a box it reaches none of that (tests/box); outside of one it is refused, or told.
         assert said.code == 2 or "ahp/box/start.py" in str(said.shown), command
     project.write(".ahp/hooks.yaml", policy(project).replace("\nrules:\n", UNBOXED, 1))
     for number, command in enumerate(TAKES_THE_GATE_AWAY):
-        assert ask(call("Bash", call=f"u{number}", command=command)).code == 2, command
+        said = ask(call("Bash", call=f"u{number}", command=command))
+        assert said.code == 2 or "outside-of-a-box" in said.text, command
     assert ask(call("Bash", call="c9", command="ls")).code == 0
 
 

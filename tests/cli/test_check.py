@@ -135,10 +135,10 @@ def test_facts_may_stand_in_the_argument_and_a_call_is_read_as_a_real_one(
 ) -> None:
     rule = "no-rm: {at: pre-tool-use, block: any(c.program == 'rm' for c in tool.commands), message: no rm}"
     here.write(".ahp/hooks.yaml", f"rules:\n  {rule}\n")
-    call = '{tool: {command: "cd x && sudo rm -rf /"}}'
+    call = '{tool: {command: "cd x && rm -rf /"}}'
     assert ask(capsys, "check", "pre-tool-use", "--facts", call)["decision"] == "deny"
     code, out = run(capsys, "facts", "pre-tool-use", "--facts", call)
-    assert code == 0 and re.search(r'tool.name +str +"shell"', out) and re.search(r"tool.commands .* 3: ", out)
+    assert code == 0 and re.search(r'tool.name +str +"shell"', out) and re.search(r"tool.commands .* 2: ", out)
     assert run(capsys, "explain", "pre-tool-use", "--facts", call)[0] == 1
 
 

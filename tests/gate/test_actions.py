@@ -171,8 +171,8 @@ def test_batches_are_by_folder(desk: Desk) -> None:
 
 @pytest.mark.wings
 def test_what_follows_from_an_argument_is_read_anew(desk: Desk) -> None:
-    action = {"type": "replace", "target": "tool.input.command", "pattern": "cat", "with": "rm"}
+    action = {"type": "replace", "target": "tool.input.command", "pattern": "cat", "with": "rm >"}
     given = {"name": "shell", "input": {"command": "cat a"}, "command": "cat a", "paths": ["a"], "writes": []}
     _, _, event = change(desk, action, tool=given)
-    assert (event.tool["command"], event.tool["writes"], event.tool["target"]) == ("rm a", ["a"], "shell rm")
+    assert (event.tool["command"], event.tool["writes"], event.tool["target"]) == ("rm > a", ["a"], "shell rm")
     assert [one["program"] for one in event.tool["commands"]] == ["rm"]

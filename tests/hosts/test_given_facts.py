@@ -92,14 +92,14 @@ def test_a_message_is_the_event_s_own(facts: dict[str, object], message: str) ->
 
 @pytest.mark.wings
 def test_a_shell_call_is_read_as_a_client_s() -> None:
-    call = as_call({"command": "sudo rm -fr x && cat y"}, "/p")
+    call = as_call({"command": "rm -fr x > z && cat y"}, "/p")
     assert (call["name"], call["native_name"], call["input"]) == (
         "shell",
         "shell",
-        {"command": "sudo rm -fr x && cat y"},
+        {"command": "rm -fr x > z && cat y"},
     )
-    assert [one["program"] for one in call["commands"]] == ["sudo", "rm", "cat"]  # type: ignore[attr-defined]
-    assert (call["writes"], call["paths"]) == (["x"], ["x", "y"])
+    assert [one["program"] for one in call["commands"]] == ["rm", "cat"]  # type: ignore[attr-defined]
+    assert (call["writes"], call["paths"]) == (["z"], ["x", "z", "y"])
     assert as_call({"input": {"command": "ls"}})["command"] == "ls"
 
 
@@ -108,7 +108,7 @@ def test_what_is_stated_adds_to_what_follows_from_the_call() -> None:
     call = as_call({"name": "write", "native_name": "Write", "input": {"path": "/p/a"}, "paths": ["b", "a"]}, "/p")
     assert (call["paths"], call["writes"], call["native_name"]) == (["a", "b"], ["a"], "Write")
     assert as_call({"name": "write", "writes": ["a"]})["writes"] == ["a"]
-    hidden = as_call({"command": "rm a", "commands": [], "paths": [], "writes": [], "target": "nothing"})
+    hidden = as_call({"command": "rm > a", "commands": [], "paths": [], "writes": [], "target": "nothing"})
     assert hidden["writes"] == ["a"] and len(hidden["commands"]) == 1  # type: ignore[arg-type]
     assert hidden["target"] == "shell rm"
     after = as_call({"name": "other", "output": "no", "is_error": True})

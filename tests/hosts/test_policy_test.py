@@ -100,7 +100,7 @@ def test_a_shell_command_is_read_as_an_agents_adapter_reads_it() -> None:
       wrote: {at: pre-tool-use, prompt: len(tool.writes) > 0}
     """
     both = "{signals: [{rule: rm}, {rule: wrote}]}"
-    assert faults(policy, case("{tool: {command: 'sudo rm -fr x'}}", both, "pre-tool-use")) == []
+    assert faults(policy, case("{tool: {command: 'cd y && rm -fr x > z'}}", both, "pre-tool-use")) == []
     assert (
         faults(policy, case("{tool: {name: write, writes: [a]}}", "{signals: [{rule: wrote}]}", "pre-tool-use")) == []
     )

@@ -12,27 +12,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ahp.agents.shell.command import Command
+
 _CONTENT = ("content", "contents", "filetext", "text", "filecontent", "newcontent")
 _OLD = ("oldstring", "oldstr", "oldtext")
 _NEW = ("newstring", "newstr", "newtext")
 _CELL = ("newsource",)
 _PATCHES = ("patch", "patchtext", "input", "command", "diff")
 _DEEPEST = 8  # of objects inside arguments
-# Programs that change no file but those that can be read of their command line; of git, these verbs.
-_PROGRAMS = """
-    : [ awk basename cat cd chgrp chmod chown cksum clear cmp column comm cp curl cut date declare df diff dirname du
-    echo egrep env exit export expr false fgrep file find fold free gh grep head hostname id install jq kill less ln
-    local ls lsof md5sum mkdir mktemp more mv nl nproc od paste pgrep popd printenv printf ps pushd pwd read readlink
-    realpath return rev rg rm rmdir sed seq set sha1sum sha256sum shift sleep sort source sponge stat strings sudo tac
-    tail tee test time timeout touch tr tree true truncate type ulimit umask uname uniq unset wait wc wget whereis
-    which who whoami xargs xxd yes yq zcat
-"""
+# Verbs of git that change no file.
 _VERBS = """
     add blame branch cat-file check-ignore commit config describe diff fetch for-each-ref grep help log ls-files
     ls-remote ls-tree merge-base name-rev notes push reflog remote rev-list rev-parse shortlog show show-ref status tag
     var version whatchanged
 """
-_PLAIN, _PLAIN_VERBS = frozenset(_PROGRAMS.split()), frozenset(_VERBS.split())
+_PLAIN_VERBS = frozenset(_VERBS.split())
 _HARMLESS = ("read", "list", "search", "fetch", "task")
 
 
@@ -207,15 +201,17 @@ def _shell(call: "Mapping[str, object]", edits: Edits) -> None:
         for path in one.writes:
             if "*" not in path and path not in edits.by_path:
                 edits.add(path, Edit("delete" if one.program in ("rm", "unlink") else "unknown"))
-        if not _is_plain(one.program, one.verb) or {"program", "path"} & set(one.unresolved_at) or one.may_write:
+        if not _is_plain(one) or {"program", "path"} & set(one.unresolved_at) or one.may_write:
             edits.unknown = edits.unknown or f"what `{one.program or 'this command'}` writes is known only when it runs"
         elif any("*" in path for path in one.writes):
             edits.unknown = edits.unknown or "which files its wildcards stand for is known only when it runs"
 
 
-def _is_plain(program: str, verb: str) -> bool:
-    """Whether the program, or the verb of git, is one of them; a bare assignment or redirect is."""
-    return verb in _PLAIN_VERBS if program == "git" else program in _PLAIN or program == ""
+def _is_plain(one: "Command") -> bool:
+    """Whether a command changes no file but those that it is redirected to; a bare assignment or redirect does not."""
+    from ahp.agents.shell.readers import reads
+
+    return one.verb in _PLAIN_VERBS if one.program == "git" else not one.program or reads(one.program, one.args)
 
 
 def _patched(text: str, folder: str, edits: Edits, counted: bool) -> None:

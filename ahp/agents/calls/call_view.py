@@ -256,11 +256,11 @@ def changed(event: "Event", given: "Mapping[str, object]") -> "Event":
     return made
 
 
-def plain(event: "Event", call: "dict[str, object]") -> bool:
-    """Whether the call is plain (`calls.plain`). Raises GitError."""
-    from ahp.agents.calls.plain import is_plain
+def unclear(event: "Event", call: "dict[str, object]") -> "list[str]":
+    """For which of its words the call is not plain (`calls.plain`). Raises GitError."""
+    from ahp.agents.calls.plain import unclear
 
-    return is_plain(event, call)
+    return unclear(event, call)
 
 
 def refused(event: "Event", call: "dict[str, object]") -> "list[dict[str, object]]":

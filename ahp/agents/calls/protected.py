@@ -21,19 +21,19 @@ def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
     """
     if not call.get("writes") and not call.get("commands") and not call.get("may_write"):
         return []
-    places = _places(event)
+    guarded_places = places(event)
     found: dict[tuple[str, str], bool] = {}
     listed = call.get("writes")
     written = set(map(str, listed)) if isinstance(listed, list) else set()
     for path, sure in _aimed_at(call):
         head = _head(path) if path in written else ""
-        for kind, place in places:
-            if _concerns(path, place) and not _is_of_work(kind, path, place):
+        for kind, place in guarded_places:
+            if concerns(path, place) and not _is_of_work(kind, path, place):
                 lies_in_it = head != "" and _is_in(head.casefold(), place.casefold())
                 found[kind, path] = found.get((kind, path), False) or sure or lies_in_it
-        if path in written and (kind := _of_inner_repository(path)):  # an archive may hold a whole repository
+        if kind := _of_inner_repository(path):
             found[kind, path] = found.get((kind, path), False) or sure or _of_inner_repository(head) == kind
-        if sure and (kind := _by_another_name(path, places, event.checkout or event.root)):
+        if sure and (kind := _by_another_name(path, guarded_places, event.checkout or event.root)):
             found[kind, path] = True
     return [{"kind": kind, "path": path, "sure": sure} for (kind, path), sure in found.items()]
 
@@ -79,32 +79,32 @@ def _aimed_at(call: dict[str, object]) -> list[tuple[str, bool]]:
     return aimed
 
 
-def _places(event: "Event") -> list[tuple[str, str]]:
+def places(event: "Event") -> list[tuple[str, str]]:
     """(kind, path) of everything that is protected here; paths as the facts of a call have them."""
     root, repo = event.root, event.repo
-    places = [(kind, name) for kind, names in guarded.IN_PROJECT.items() for name in names]
-    places += [(kind, name) for kind, names in guarded.IN_SYSTEM.items() for name in names]
+    found = [(kind, name) for kind, names in guarded.IN_PROJECT.items() for name in names]
+    found += [(kind, name) for kind, names in guarded.IN_SYSTEM.items() for name in names]
     if not _is_in(_ENGINE, root):  # where it is, the project is ahp, or has it among its packages
-        places.append(("ahp", inside(_ENGINE, root)))
-    places += [(kind, f"~/{name}") for kind, names in guarded.IN_HOME.items() for name in names]
+        found.append(("ahp", inside(_ENGINE, root)))
+    found += [(kind, f"~/{name}") for kind, names in guarded.IN_HOME.items() for name in names]
     home = _home(event)
     for one in dict.fromkeys((home, event.env.get("HOME", ""))):  # programs go by the variable
         if one.startswith("/"):
-            places += [
+            found += [
                 (kind, inside(f"{one}/{name}", root)) for kind, names in guarded.IN_HOME.items() for name in names
             ]
     if repo is None:
-        return places
+        return found
     for folder in dict.fromkeys((repo.git_dir, repo.common_dir)):
-        places += [(kind, inside(f"{folder}/{name}", root)) for kind, names in guarded.IN_GIT.items() for name in names]
+        found += [(kind, inside(f"{folder}/{name}", root)) for kind, names in guarded.IN_GIT.items() for name in names]
     if event.checkout:
-        places.append(("git configuration", inside(f"{repo.common_dir}/worktrees", root)))
+        found.append(("git configuration", inside(f"{repo.common_dir}/worktrees", root)))
     if event.checkout or (repo.root and repo.git_dir != f"{repo.root}/.git"):
-        places.append(("git configuration", ".git"))  # a link to the git directory
+        found.append(("git configuration", ".git"))  # a link to the git directory
     hooks = repo.config("core.hooksPath") if git_config.may_set(repo, "hooksPath") else ""
     if hooks:
-        places.append(("git hooks", inside(home + hooks[1:] if hooks.startswith("~/") else hooks, root)))
-    return places
+        found.append(("git hooks", inside(home + hooks[1:] if hooks.startswith("~/") else hooks, root)))
+    return found
 
 
 def _home(event: "Event") -> str:
@@ -112,7 +112,7 @@ def _home(event: "Event") -> str:
     return event.user_policy.removesuffix("/.ahp/hooks.yaml") if event.user_policy.endswith("/.ahp/hooks.yaml") else ""
 
 
-def _concerns(path: str, place: str) -> bool:
+def concerns(path: str, place: str) -> bool:
     """Whether writing `path`, which may be a pattern, writes the file or folder `place`.
 
     Letters of either case are one: there are file systems on which they are.
@@ -120,7 +120,7 @@ def _concerns(path: str, place: str) -> bool:
     path, place = path.casefold(), place.casefold()
     if not _is_pattern(path):
         return _is_in(path, place) or (path not in (".", "/") and _is_in(place, path)) or path in (".", "/", "~")
-    if path.startswith("**/.") and not place.startswith(("~", "/")) and _concerns(path[3:], place):
+    if path.startswith("**/.") and not place.startswith(("~", "/")) and concerns(path[3:], place):
         return True  # at the top, too
     if path == "**/*":
         return not place.startswith(("~", "/"))  # all that is there

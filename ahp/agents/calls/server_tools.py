@@ -77,11 +77,11 @@ def _git(native_name: str, given: "Mapping[str, object]") -> list[str]:
     """The command line of git that a tool of a server for git stands for; [] where it is none."""
     if "git" not in _words(native_name, whole=True):
         return []
-    from ahp.agents.shell import programs
+    from ahp.shell import git
 
     words = [word for word in _words(native_name) if word != "git"]
     verbs = ["-".join(words[:2]), *words]
-    verb = next((word for word in verbs if word and programs.of(f"git.{word}") is not None), "")
+    verb = next((word for word in verbs if word and git.synopsis_of(f"git.{word}") is not None), "")
     folder = _text(given, _FOLDERS)
     where = ["-C", folder] if folder else []
     if not verb:

@@ -167,9 +167,9 @@ def _shell(
 ) -> "dict[str, object]":
     """What a shell call does, beside `paths` and `writes`; a command that is None is one that cannot be told."""
     from ahp.agents.shell import commands
-    from ahp.agents.shell.command import UNKNOWN
+    from ahp.agents.shell.command import unknown
 
-    parsed = [UNKNOWN] if command is None else commands.read(command, env) if command else []
+    parsed = [unknown()] if command is None else commands.read(command) if command else []
     records: list[dict[str, Any]] = [one.as_fact() for one in parsed]
     for record in records:
         for name in ("paths", "writes", "may_write"):

@@ -1,356 +1,477 @@
-"""The simple commands inside a shell command, nested ones too: what a policy sees of an agent's shell call."""
+"""The simple commands inside a shell command: what a policy sees of an agent's shell call.
 
-from ahp.agents.shell import marks, roles
-from ahp.agents.shell.command import Command
-from ahp.agents.shell.execution import NESTED, Execution
-from ahp.agents.shell.expansion import Expander, text
+Words are read as they stand; nobody guesses what a program does with them. What a policy cannot know is told as unknown
+(`tool.plain`), and a box holds the rest (docs/box.md).
+"""
+
+from ahp.agents.shell import git
+from ahp.agents.shell.command import Command, unknown
+from ahp.agents.shell.git import joined
 from ahp.agents.shell.grammar import never_runs, operators, parsed
-from ahp.agents.shell.marks import Unknown
-from ahp.agents.shell.redirects import RedirectReader, Redirects, arguments_behind, commands_behind, is_descriptor
-from ahp.agents.shell.state import State
-from ahp.agents.shell.variables import only_read
+from ahp.agents.shell.readers import is_listed, reads
+from ahp.agents.shell.words import ANYTHING, Word, Words, text
+from ahp.shell import options
+from ahp.shell.names import SHELLS
 from ahp.system.plain import Plain
+from ahp.system.regex import MULTILINE, regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from tree_sitter import Node
-
-    from ahp.agents.shell.variables import Value
 
 _LIMIT = 64 << 10
 _OPERATORS = 2000
 _DEPTH = 60
+_NESTED = 6
+_MOST = 500
 _UNROLLED = 8
-_EXPORTS = ("export", "declare", "typeset")
-_WORDS = ("string", "concatenation", "expansion", "simple_expansion", "word", "raw_string", "test_command")
+_VERBS = 3  # words, `--help` among them, at most: `gh pr merge --help`
+_HANDED = ("git", "monoco", *SHELLS)
+"""What is looked for behind the name of another program: `env git commit`."""
+_WRITES = (">", ">>", ">|", "&>", "&>>", ">&")
+_NO_FILES = ("", "-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty")
+_ENDS_OF_HEREDOC = ("heredoc_start", "heredoc_end", "heredoc_body", "file_descriptor", "file_redirect")
+# What may set a variable unseen: `eval`, `. FILE`, words that are taken apart otherwise, a name with quotes in it.
+_SETS_UNSEEN = regex(
+    r"\b(?:eval|source|IFS|select|read|mapfile|readarray|getopts)\b|(?:^|[\s;&|({])\.\s|\w['\"\\]+\w*['\"]*\+?=",
+    MULTILINE,
+)
+# By these another program may be what git's name stands for, or git reads another user's settings.
+LEADING_ELSEWHERE = ("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "HOME", "XDG_CONFIG_HOME")
 
 
-def _raw_strings(node: "Node") -> "list[Node]":
-    """The strings between single quotes below a node."""
-    found, rest = [], [node]
-    while rest:
-        one = rest.pop()
-        found += [one] if one.type == "raw_string" else []
-        rest += one.named_children
-    return found
+class Redirects(Plain):
+    """The redirects of a command: `stdin`, a text that it reads, None where that is not told; `piped`, whether anything
+    else comes in; `writes`, the files, of which `appends` keep what they hold, and `takes` get what it prints.
+    """
+
+    __slots__ = ("appends", "piped", "stdin", "takes", "writes")
+
+    def __init__(self, piped: bool = False) -> None:
+        self.stdin: Word | None = None
+        self.piped = piped
+        self.writes: list[Word] = []
+        self.appends: list[Word] = []
+        self.takes: list[Word] = []
 
 
 class Reading(Plain):
-    """What a script does, as far as reading tells.
-
-    `files` are those that it writes with a text that stands in it, by path from where the script starts, and their
-    texts; `drafts` the same, and texts of which a part is not known, as the script has them; `appended` those that keep
-    what they hold: their text comes behind it.
+    """What a script does, as far as reading tells: its `commands`, and the texts in it that it writes to files, by
+    path from where the script starts (`drafts`); `appended` are those that keep what they hold.
     """
 
-    __slots__ = ("appended", "commands", "drafts", "files")
+    __slots__ = ("appended", "commands", "drafts")
 
-    def __init__(
-        self, commands: list[Command], files: dict[str, str], drafts: dict[str, str], appended: frozenset[str]
-    ) -> None:
-        self.commands, self.files, self.drafts, self.appended = commands, files, drafts, appended
+    def __init__(self) -> None:
+        self.commands: list[Command] = []
+        self.drafts: dict[str, str] = {}
+        self.appended: set[str] = set()
 
 
-def read(script: str, environment: "Mapping[str, str] | None" = None, arguments: "Sequence[str]" = ()) -> list[Command]:
+def read(script: str) -> list[Command]:
     """The commands that a shell would run, in order of the text; both sides of every choice.
 
-    Of `environment`, the variables that the agent has, those count that the text only reads; `arguments` are its `$1`,
-    `$2` … Never raises: what cannot be read is a command without a program that is `unresolved`.
+    Never raises: what cannot be read is a command without a program that is `unresolved`.
     """
-    return read_all(script, environment, arguments).commands
+    return read_all(script).commands
 
 
-def read_all(script: str, environment: "Mapping[str, str] | None" = None, arguments: "Sequence[str]" = ()) -> Reading:
-    """The commands as `read` gives them, and the files that the script writes. Never raises."""
-    reader = _Reader(only_read(script, environment))
-    if arguments:
-        reader.state.bind(("", *map(marks.without_marks, arguments)))
+def read_all(script: str) -> Reading:
+    """The commands as `read` gives them, and the texts that the script writes. Never raises."""
+    reader = _Reader()
     try:
-        reader.script(marks.without_marks(script), 0)
-        reader.uncalled()
+        reader.script(script)
     except RecursionError:  # thousands of nested expansions
-        reader.execution.unknown()
-    state = reader.state
-    known = {path: text for path, text in state.files.items() if marks.is_known(text)}
-    drafts = {path: state.marks.shown(text) for path, text in state.files.items() if not marks.is_unknown(text)}
-    return Reading(reader.execution.commands, known, drafts, frozenset(state.appended))
+        reader.lost()
+    return reader.reading
 
 
 class _Reader:
     """Walks the syntax tree of a script, and of the scripts in it."""
 
-    def __init__(self, environment: dict[str, str]) -> None:
-        self.state = State(environment)
-        self.execution = Execution(self.state, self.script, self._walk)
-        self._expander = Expander(self.state.marks, self.state.variables, self._substitution)
-        self._redirects = RedirectReader(self.state, self._expander)
-        self._depth = 0
+    def __init__(self) -> None:
+        self.reading = Reading()
+        self._told: set[str] = set()
+        self._exported: list[str] = []
+        self._words = Words(self._inside, self._told)
+        self._folder, self._depth, self._nested = "", 0, 0
+        self._budget = _LIMIT * 4  # bytes of script read in all
+        self._source = ""
 
-    def script(self, source: str, nested: int) -> None:
-        """Reads a text as a script of its own, `nested` deep in others."""
-        state = self.state
-        before, state.nested = state.nested, nested
-        source = source.lstrip() if nested else source
-        if (
-            len(source) > _LIMIT
-            or nested > NESTED
-            or not state.affords(len(source))
-            or "\0" in source
-            or (len(source) > _OPERATORS and operators(source) > _OPERATORS)
-        ):
-            self.execution.unknown()
+    def script(self, source: str) -> None:
+        """Reads a text as a script of its own."""
+        self._source = self._source or source
+        self._nested += 1
+        self._budget -= len(source) + 64
+        is_long = len(source) > _LIMIT or self._budget < 0 or "\0" in source
+        if is_long or self._nested > _NESTED or (len(source) > _OPERATORS and operators(source) > _OPERATORS):
+            self.lost()
         else:
             root = parsed(source)
             self._walk(root)
             if root.has_error and not never_runs(source):
-                self.execution.unknown()
-        state.nested = before
+                self.lost()
+        self._nested -= 1
 
-    def uncalled(self) -> None:
-        """Reads the functions that nothing calls: something may call them by a computed name."""
-        for name, body in list(self.state.functions.items()):
-            if name not in self.state.called:
-                self._walk(body)
+    def lost(self) -> None:
+        """Adds an unresolved command without a program, unless the last one is that already."""
+        found = self.reading.commands
+        if not found or found[-1] != unknown():
+            self._add(unknown())
 
-    def _walk(self, node: "Node") -> str | None:
-        printed: str | None = None
+    def _unread(self, word: str) -> None:
+        """Adds what a shell runs that is known only then."""
+        command = unknown()
+        command.unknown = [word] if word else []
+        self._add(command)
+
+    def _add(self, command: Command) -> None:
+        found = self.reading.commands
+        if len(found) < _MOST:
+            found.append(command)
+        else:
+            found[-1] = unknown()
+
+    def _inside(self, node: "Node") -> None:
+        """The commands of a substitution or a subshell."""
+        folder = self._folder
+        for child in node.named_children:
+            self._walk(child)
+        self._folder = folder
+
+    def _walk(self, node: "Node", piped: bool = False) -> None:
         self._depth += 1
         if self._depth > _DEPTH:
-            self.execution.unknown()
+            self.lost()
         else:
-            printed = self._statement(node, self.state.stdin)
+            self._statement(node, piped)
         self._depth -= 1
-        return printed
 
-    def _statement(self, node: "Node", stdin: str | None) -> str | None:
-        """Reads a statement; returns what it prints, None where only running tells."""
+    def _statement(self, node: "Node", piped: bool) -> None:
         kind = node.type
         if kind == "command":
-            return self._command(node, Redirects(stdin))
-        if kind == "redirected_statement":
-            return self._redirected(node, stdin)
-        if kind == "pipeline":
-            return self._pipeline(node.named_children, stdin)
-        if kind in ("variable_assignment", "variable_assignments"):
-            items = [node] if kind == "variable_assignment" else node.named_children
-            command = Command(assignments=[self._assign(item) for item in items])
-            self.execution.bare(command, [])
-            self.execution.prompts(command.assignments)
-        elif kind in ("declaration_command", "unset_command"):
-            self._declaration(node)
+            self._command(node, Redirects(piped))
+        elif kind == "redirected_statement":
+            self._redirected(node, piped)
+        elif kind == "pipeline":
+            for number, stage in enumerate(node.named_children):
+                self._walk(stage, piped or number > 0)
+        elif kind in ("variable_assignment", "variable_assignments"):
+            command = Command(folder=self._folder)
+            command.assignments = [
+                self._assign(one) for one in ([node] if kind == "variable_assignment" else node.named_children)
+            ]
+            self._exported += command.assignments
+            self._add(command)
+        elif kind in ("declaration_command", "unset_command", "test_command"):
+            self._declared(node)
         elif kind == "for_statement":
             self._for(node)
-        elif kind == "c_style_for_statement":
-            self._count(node)
-        elif kind == "function_definition":
-            self._function(node)
-        elif kind == "subshell":
-            before, self.state.stdin = self.state.stdin, stdin
-            self._substitution(node)
-            self.state.stdin = before
-        elif kind in _WORDS:
-            self._expander.word(node)
-            if kind == "test_command":
-                self.execution.subscripts([text(child) for child in _raw_strings(node)])
-        else:
-            before, self.state.stdin = self.state.stdin, stdin
-            for child in node.named_children:
-                self._walk(child)
-            self.state.stdin = before
-        return None
-
-    # Substitutions and pipes
-
-    def _substitution(self, node: "Node") -> str:
-        """`$(…)` and `(…)`: what is printed inside; `<(…)`: the name of a file with that."""
-        state, folder = self.state, self.state.folder
-        printed: str | None = None
-        self._depth += 1
-        if self._depth > _DEPTH:
-            self.execution.unknown()
+        elif kind in ("subshell", "command_substitution", "process_substitution"):
+            self._inside(node)
+        elif kind in ("string", "concatenation", "expansion", "simple_expansion", "word") or kind == "file_redirect":
+            self._words.read(node)
         else:
             for child in node.named_children:
-                printed = self._printed(child)
-        self._depth -= 1
-        state.folder = folder
-        single = printed is not None and len(node.named_children) == 1
-        told = (
-            state.marks.named(printed or "", text(node)) if single else state.marks.mark(Unknown(text(node), "output"))
-        )
-        if node.type != "process_substitution":
-            return told
-        state.pipes[text(node)] = told
-        return state.marks.mark(Unknown(text(node), "output", True, "/dev/fd/63"))
-
-    def _printed(self, node: "Node") -> str | None:
-        if node.type == "file_redirect":  # `$(< file)`
-            return self.state.stored("".join(self._redirects.destinations(node)))
-        return self._statement(node, self.state.stdin)
-
-    def _pipeline(self, stages: "list[Node]", source: str | None) -> str | None:
-        """Each stage reads what the one before prints."""
-        for stage in stages:
-            source = self._statement(stage, source)
-            if source is None and stage is not stages[-1]:
-                source = self.state.marks.mark(Unknown("", "output"))
-        return source
-
-    # Variables, loops, functions
-
-    def _assign(self, node: "Node") -> str:
-        """Remembers `NAME=value`; returns it as it is shown."""
-        name_node, value_node = node.child_by_field_name("name"), node.child_by_field_name("value")
-        name = text(name_node) if name_node else ""
-        if name_node is not None and name_node.type == "subscript":
-            self._expander.word(name_node)  # a substitution in it runs
-        value: Value = ""
-        if value_node is not None and value_node.type == "array":
-            value = [word for child in value_node.named_children for word in self._expander.words(child)]
-        elif value_node is not None:
-            value = marks.literal(self._expander.word(value_node))
-        self.state.variables.set(name, value, text(node).startswith(name + "+="))
-        return f"{name}={self.state.marks.shown(value if isinstance(value, str) else ' '.join(value))}"
-
-    def _declaration(self, node: "Node") -> None:
-        command = Command(text(node.children[0]))
-        for child in node.named_children:
-            if child.type == "variable_assignment":
-                command.assignments.append(self._assign(child))
-            else:
-                expanded = self._expander.words(child)
-                for word in expanded:
-                    self.state.variables.forget_environment(word.partition("=")[0] if marks.is_known(word) else "")
-                words = [self.state.marks.shown(word) for word in expanded]
-                command.args += words
-                self.execution.subscripts(words)
-                if command.program in _EXPORTS:
-                    command.assignments += [item for word in words for item in self._set_before(word)]
-        command.args += [item for item in command.assignments if item.partition("=")[0] not in command.args]
-        command.flags = roles.read(command.program, command.args, None, self.state.marks).flags
-        self.execution.bare(command, [])
-        if command.program == "export" or "-x" in command.flags:
-            for item in command.assignments:
-                self.state.variables.export(*item.partition("=")[::2])
-            self.execution.environment(command.assignments)
-
-    def _set_before(self, name: str) -> list[str]:
-        """`NAME=value` for `export NAME` of a variable that the script has set."""
-        if not name.isidentifier() or not self.state.variables.has(name):
-            return []
-        value = self.state.variables.expand(f"${name}", True)
-        return [f"{name}={self.state.marks.shown(value if isinstance(value, str) else ' '.join(value))}"]
-
-    def _function(self, node: "Node") -> None:
-        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-        if name is not None and body is not None:
-            self.state.functions[text(name)] = body
-        redirects = Redirects()
-        for child in node.children_by_field_name("redirect"):  # `f() { …; } > file`
-            redirects = self._redirects.added(child, redirects)
-        if redirects.writes:
-            self.execution.bare(Command(), redirects.writes)
+                self._walk(child, piped)
 
     def _for(self, node: "Node") -> None:
         """`for NAME in WORDS`: once for each of a few known words, else once for any of them."""
         variable, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
         name = text(variable) if variable is not None else ""
-        values = [word for child in node.children_by_field_name("value") for word in self._expander.words(child)]
-        if body is None:
-            return
-        if len(values) > _UNROLLED or not all(map(marks.is_known, values)) or not values:
-            origin = "script" if any(value.startswith("-") for value in values) else "outside"
-            any_of_them = self.state.marks.mark(Unknown(f"${name}", origin))
-            values = values if len(values) == 1 else [any_of_them]
+        values = [self._words.read(child) for child in node.children_by_field_name("value")]
+        self._told.add(name)
+        if not 0 < len(values) <= _UNROLLED or not all(word.known for word in values):
+            values = [Word(f"${name}", False)]
         for value in values:
-            if self.state.affords(len(body.text or b"")):
-                self.state.variables.bind(name, value)
-                self._walk(body)
-            else:
-                self.execution.unknown()
+            if body is None:
+                break
+            self._bind(name, value)
+            self._budget -= len(body.text or b"")
+            self._walk(body) if self._budget > 0 else self.lost()
 
-    def _count(self, node: "Node") -> None:
-        """`for ((i = 0; …))`: numbers."""
+    def _bind(self, name: str, value: Word) -> None:
+        """Remembers the value of a variable that the script names once, and else only reads."""
+        named = regex(rf"(?<![$\w{{])(?<!\$\{{){name}\b").findall(self._source) if name.isidentifier() else []
+        if value.known and len(named) == 1 and not _SETS_UNSEEN.search(self._source):
+            self._words.values[name] = value
+        else:
+            self._words.values.pop(name, None)
+
+    def _assign(self, node: "Node", binds: bool = True) -> str:
+        """`NAME=value`, as it is shown."""
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        for part in (name, value):
+            if part is not None and part.type in ("subscript", "array"):
+                for child in part.named_children:
+                    self._words.read(child)
+        told = text(name) if name is not None else ""
+        self._told.add(told.partition("[")[0])
+        if value is None or value.type == "array":
+            return f"{told}={text(value) if value is not None else ''}"
+        found = self._words.read(value)
+        self._bind(told, found if binds else Word("", False))
+        return f"{told}={found.text}"
+
+    def _declared(self, node: "Node") -> None:
+        """`export NAME=value`, `unset NAME`, `[[ … ]]`."""
+        command = Command(text(node.children[0]), folder=self._folder)
+        words = []
         for child in node.named_children:
-            name = child.child_by_field_name("name") if child.type == "variable_assignment" else None
-            if name is not None:
-                number = Unknown(text(name), quoted=True, pattern="*")
-                self.state.variables.bind(text(name), self.state.marks.mark(number))
-            elif child.type in ("do_group", "compound_statement"):
+            if child.type == "variable_assignment":
+                command.assignments.append(self._assign(child))
+            elif node.type == "test_command":
+                command.args += [text(one) for one in _leaves(child)]
                 self._walk(child)
             else:
-                self._expander.word(child)
+                words.append(self._words.read(child))
+        self._told.update(word.text for word in words)
+        command.args += [*[word.text for word in words], *command.assignments]
+        command.unknown = [word.text for word in words if not word.known]
+        command.flags = options.parse(command.args, options.ANY).flags
+        self._exported += command.assignments
+        self._add(command)
 
     # Simple commands and their redirects
 
-    def _command(self, node: "Node | None", redirects: Redirects, behind: "Sequence[Node]" = ()) -> str | None:
-        """Reads a simple command; `behind` are words behind its redirects: `git commit -F- <<E -n`, for None all."""
-        words: list[str] = []
+    def _command(self, node: "Node | None", redirects: Redirects, behind: "Sequence[Node]" = ()) -> None:
+        """Reads a simple command; `behind` are words behind its redirects: `git commit -F- <<E -n`."""
+        words: list[Word] = []
         assignments: list[str] = []
-        parts = [] if node is None else [node] if node.type == "variable_assignment" else node.children
-        for child in parts:
+        for child in [] if node is None else [node] if node.type == "variable_assignment" else node.children:
             if child.type == "variable_assignment":
-                kept = self.state.variables.copy()  # it holds for this command alone
-                assignments.append(self._assign(child))
-                self.state.variables.restore(kept)
-            elif node is not None and is_descriptor(child, node):
+                assignments.append(self._assign(child, binds=False))
+            elif node is not None and _is_descriptor(child, node):
                 continue
             elif child.type == "command_name":
-                words += self._expander.words(child.children[0]) if child.children else [text(child)]
-            elif child.type == "subshell" and words[:1] in (["time"], ["coproc"]) and not assignments:
-                self._statement(child, redirects.stdin)  # words of the shell, for which the grammar has no rule
+                words.append(self._words.read(child.children[0]) if child.children else Word(text(child)))
+            elif child.type == "subshell" and [word.text for word in words] in (["time"], ["coproc"]):
+                self._inside(child)  # words of the shell, for which the grammar has no rule
             elif child.type.endswith("_redirect"):
-                redirects = self._redirects.added(child, redirects)
-                words += [word for one in arguments_behind(child) for word in self._expander.words(one)]
+                self._redirect(child, redirects)
+                words += [self._words.read(one) for one in _arguments_behind(child)]
             elif child.is_named or child.type not in ("<", ">", "(", ")"):
-                words += self._expander.words(child)
-        words += [word for child in behind for word in self._expander.words(child)]
-        words = [word.rstrip("\r") for word in words]
-        if words:
-            return self.execution.run(words, assignments, redirects)
-        self.execution.bare(Command(assignments=assignments), redirects.writes)
-        return None
+                words.append(self._words.read(child))
+        words += [self._words.read(child) for child in behind]
+        for word in words:
+            word.text = word.text.rstrip("\r")
+        self._run(words, assignments, redirects)
 
-    def _redirected(self, node: "Node", stdin: str | None) -> str | None:
-        """A statement with redirects."""
-        body, stdin = self._last(node.child_by_field_name("body"), stdin)
-        redirects = Redirects(stdin)
-        after: list[Node] = []
-        for child in node.children_by_field_name("redirect"):
-            redirects = self._redirects.added(child, redirects)
-            after += commands_behind(child)
-        behind = [one for child in node.children_by_field_name("redirect") for one in arguments_behind(child)]
-        # `A=b >log git push`, `>log 2>&1 'git' push`
-        is_simple = bool(behind) and (body is None or body.type.startswith("variable_assignment"))
-        if is_simple or (body is not None and body.type == "command"):
-            printed = self._command(body, redirects, behind)
+    def _run(self, words: list[Word], assignments: list[str], redirects: Redirects) -> None:
+        """Adds a command, and the commands of git and of shells that its words are."""
+        command = Command(folder=self._folder)
+        command.assignments = list(assignments)
+        name, args = (words[0], words[1:]) if words else (Word(""), [])
+        is_told = name.known and not name.wild
+        command.program = _name(name.text) if is_told else ""
+        command.bare = "/" not in name.text and not any(word.wild and word.path[:1] in "*?[" for word in words)
+        command.args = [word.text for word in args]
+        all_words = [*words, *redirects.writes]
+        command.unknown = list(dict.fromkeys(word.text for word in all_words if not word.known))
+        places = {"value"} if any(not word.known for word in args) else set()
+        places |= {"option"} if any(word.option for word in args) else set()
+        places |= {"program"} if words and not is_told else set()
+        places |= {"path"} if any(word.path.startswith(ANYTHING) or word.wild for word in redirects.writes) else set()
+        stdin = redirects.stdin
+        command.stdin = stdin.text if stdin is not None and stdin.known else ""
+        command.piped = redirects.piped or (stdin is not None and not stdin.known)
+        named: list[str] = []
+        if command.program == "git":
+            git.describe(command, self._exported)
+            command.assignments = [
+                *[one for one in self._exported if one.partition("=")[0] in LEADING_ELSEWHERE],
+                *assignments,
+            ]
         else:
-            if redirects.writes:
-                self.execution.bare(Command(), redirects.writes)
-            printed = self._statement(body, redirects.stdin) if body is not None else None
-        for following in after:
-            if following.type == "pipeline":
-                piped = self.state.marks.mark(Unknown("", "output")) if printed is None else printed
-                printed = self._pipeline(following.named_children, piped)
-            else:
-                printed = self._statement(following, self.state.stdin)
-        return printed
+            read = options.parse(command.args, options.ANY)
+            command.flags, command.operands = read.flags, read.operands
+            named = [one for word in args for one in _paths(word)]
+            is_reader = reads(command.program, command.args)
+            # A reader that is told to do more may do it to all of a folder.
+            here = () if is_listed(command.program) else (".", "./")
+            command.may_write = [] if is_reader else [one for one in named if one not in here]
+            command.does_nothing = command.args[-1:] in (["--help"], ["--version"]) and len(command.args) <= _VERBS
+        self._place(command, redirects, named)
+        command.unresolved_at = sorted(places)
+        self._add(command)
+        self._keep(command, redirects)
+        if command.program == "cd" or not (command.program == "git" or reads(command.program, command.args)):
+            self._follow(command, words, redirects)
 
-    def _last(self, body: "Node | None", stdin: str | None) -> "tuple[Node | None, str | None]":
-        """The command that a redirect belongs to, the last of `a && b > f` or `a | b > f`, and what it reads.
+    def _place(self, command: Command, redirects: Redirects, named: "Sequence[str]" = ()) -> None:
+        """Files by the folder in which the command runs; those of redirects by the shell's."""
+        command.redirects = [word.text for word in redirects.writes]
+        command.writes = [joined(self._folder, word.path) for word in redirects.writes]
+        command.may_write = list(dict.fromkeys(joined(command.folder, path) for path in command.may_write))
+        read = [joined(command.folder, path) for path in named]
+        command.paths = list(dict.fromkeys([*read, *command.may_write, *command.writes]))
 
-        Those before it are read here: the grammar hangs the redirect on all of them.
-        """
+    def _keep(self, command: Command, redirects: Redirects) -> None:
+        """The text that a command writes to a file, where it stands in the script: `cat > f <<E`, `echo x > f`."""
+        said = None
+        if command.program == "cat" and not command.args:
+            said = redirects.stdin.text if redirects.stdin is not None else None
+        elif command.program == "echo" and not (command.flags or command.unknown):
+            said = " ".join(command.args) + "\n"
+        for word in redirects.takes:
+            path, more = joined(self._folder, word.path), word in redirects.appends
+            if said is None or not (word.known or said):
+                self.reading.drafts.pop(path, None)
+                continue
+            if more and path not in self.reading.drafts:
+                self.reading.appended.add(path)
+            elif not more:
+                self.reading.appended.discard(path)
+            self.reading.drafts[path] = (self.reading.drafts.get(path, "") if more else "") + said
+
+    def _follow(self, command: Command, words: list[Word], redirects: Redirects) -> None:
+        """What the words run: git behind another program's name, texts for a shell, another folder."""
+        program = command.program
+        if program in ("cd", "pushd", "popd"):
+            target = next((word for word in words[1:] if not word.text.startswith("-")), None)
+            path = ANYTHING if program == "popd" or "-" in command.args else target.path if target else "~"
+            self._folder = joined(self._folder, path) if not path.startswith(ANYTHING) else ANYTHING
+            return
+        if program in SHELLS or program == "eval":
+            texts = _texts(program, words[1:])
+            if not texts and redirects.stdin is not None:
+                texts = [redirects.stdin]
+            folder = self._folder
+            for one in texts:
+                self.script(one.text) if one.known else self._unread(one.text)
+            if program in SHELLS and command.piped and not texts and set(command.operands) <= {"-"}:
+                self._unread("")
+            self._folder = folder if program in SHELLS else self._folder
+            return
+        for at, word in enumerate(words[1:-1], 1):
+            if _name(word.text) in _HANDED and word.known and self._nested <= _NESTED:
+                self._nested += 1
+                after = Redirects(redirects.piped)
+                after.stdin = redirects.stdin
+                given = [
+                    one.text for one in words[1:at] if one.text.partition("=")[0].isidentifier() and "=" in one.text
+                ]
+                self._run(words[at:], [*command.assignments, *given], after)
+                self._nested -= 1
+                found = self.reading.commands[-1]
+                if redirects.piped and found.program == "git" and found.verb != "add":  # xargs
+                    found.unresolved_at = sorted({*found.unresolved_at, "option"})
+                break
+
+    def _redirected(self, node: "Node", piped: bool) -> None:
+        """A statement with redirects: those of the last command of a list, `a && b > f`, as the grammar hangs them."""
+        body = node.child_by_field_name("body")
         while body is not None and body.type in ("list", "pipeline", "negated_command") and body.named_children:
             *before, last = body.named_children
-            if body.type == "pipeline":
-                stdin = self._pipeline(before, stdin) if before else stdin
-                stdin = self.state.marks.mark(Unknown("", "output")) if stdin is None and before else stdin
-            else:
-                ambient, self.state.stdin = self.state.stdin, stdin
-                for child in before:
-                    self._walk(child)
-                self.state.stdin = ambient
+            for number, child in enumerate(before):
+                self._walk(child, piped or (body.type == "pipeline" and number > 0))
+            piped = piped or (body.type == "pipeline" and bool(before))
             body = last
-        return body, stdin
+        redirects, after, behind = Redirects(piped), list["Node"](), list["Node"]()
+        for child in node.children_by_field_name("redirect"):
+            self._redirect(child, redirects)
+            after += _commands_behind(child)
+            behind += _arguments_behind(child)
+        is_simple = bool(behind) and (body is None or body.type.startswith("variable_assignment"))
+        if is_simple or body is None or body.type == "command":
+            self._command(body, redirects, behind)
+        else:
+            if redirects.writes or redirects.stdin is not None:
+                command = Command(folder=self._folder)
+                self._place(command, redirects)
+                command.unknown = [word.text for word in redirects.writes if not word.known]
+                strays = any(word.path.startswith(ANYTHING) for word in redirects.writes)
+                command.unresolved_at = ["path"] if strays else []
+                self._add(command)
+            self._walk(body, piped or redirects.stdin is not None)
+        for following in after:
+            self._walk(following, True)
+
+    def _redirect(self, node: "Node", redirects: Redirects) -> None:
+        """Adds one redirect."""
+        if node.type == "herestring_redirect":
+            words = [self._words.read(child) for child in node.named_children if child.type != "file_descriptor"]
+            redirects.stdin = words[-1] + Word("\n") if words else None
+            return
+        if node.type == "heredoc_redirect":
+            for child in node.named_children:
+                if child.type == "heredoc_body":
+                    redirects.stdin = self._words.heredoc(child)
+                elif child.type == "file_redirect":  # `cat <<E > f`
+                    self._redirect(child, redirects)
+            return
+        operator = next((child.type for child in node.children if not child.is_named), "")
+        targets = [self._words.read(child) for child in node.children_by_field_name("destination")[:1]]
+        if operator not in _WRITES:
+            return
+        files = [word for word in targets if not (operator == ">&" and (word.text.isdigit() or word.text == "-"))]
+        files = [word for word in files if word.text not in _NO_FILES and not word.text.startswith("/dev/fd/")]
+        descriptor = node.child_by_field_name("descriptor")
+        redirects.writes += files
+        redirects.appends += files if ">>" in operator else []
+        redirects.takes += files if descriptor is None or text(descriptor) == "1" else []
+
+
+def _texts(program: str, args: list[Word]) -> list[Word]:
+    """The text that a shell, or `eval`, is given to run: `sh -c TEXT`."""
+    if program == "eval":
+        found = Word("")
+        for number, word in enumerate(args):
+            found += Word(" " * (number > 0)) + word
+        return [found] if args else []
+    behind = [number for number, word in enumerate(args) if _takes_text(word.text)]
+    return [word for word in args[behind[0] + 1 :] if not word.text.startswith("-")][:1] if behind else []
+
+
+def _takes_text(option: str) -> bool:
+    return option == "--command" or (option[:1] == "-" and option[:2] != "--" and "c" in option[:8])
+
+
+def _paths(word: Word) -> list[str]:
+    """The word as files: as it is, behind `=`, and behind the letter of an option: `-f/etc/x`."""
+    whole, value = word.path, word.path.partition("=")[2]
+    glued = whole[2:] if "/" in whole or "." in whole else ""
+    found = [value] if whole.startswith("--") else [glued, value] if whole.startswith("-") else [whole, value]
+    return [one for one in found if one not in _NO_FILES and "://" not in one and not any(map(str.isspace, one))]
+
+
+def _name(word: str) -> str:
+    """The base name of a program: `/usr/bin/git`, `git.exe`, `git@2` and `GIT` are git."""
+    name = word.rpartition("/")[2]
+    name = name.partition("@")[0] or name
+    plain = name.lower().removesuffix(".exe")
+    return plain if plain in ("git", "cmd", "powershell", *SHELLS) else name
+
+
+def _leaves(node: "Node") -> "list[Node]":
+    return [one for child in node.named_children for one in _leaves(child)] if node.named_children else [node]
+
+
+def _arguments_behind(redirect: "Node") -> "list[Node]":
+    """Arguments behind a redirect, which the grammar takes for more files of it: `git push >l --force`."""
+    if redirect.type == "file_redirect":
+        closes = any(child.type in ("<&-", ">&-") for child in redirect.children)  # and takes no file at all
+        return redirect.children_by_field_name("destination")[0 if closes else 1 :]
+    inner = [
+        one for child in redirect.named_children if child.type == "file_redirect" for one in _arguments_behind(child)
+    ]
+    return redirect.children_by_field_name("argument") + inner
+
+
+def _commands_behind(redirect: "Node") -> "list[Node]":
+    """Commands behind a here-document's word, which the grammar puts inside the redirect: `cat <<E | sh`."""
+    return [
+        child
+        for child in redirect.named_children
+        if redirect.type == "heredoc_redirect" and child.type not in _ENDS_OF_HEREDOC
+    ]
+
+
+def _is_descriptor(child: "Node", command: "Node") -> bool:
+    """Whether a word is none: the grammar takes the 0 of `git push 0<&2` and of `0<f git push` for one."""
+    behind = child.next_sibling or command.next_sibling
+    redirects = behind is not None and behind.type.endswith("_redirect") and behind.start_byte == child.end_byte
+    word = child.children[0] if child.type == "command_name" and child.children else child
+    return redirects and word.type == "number"

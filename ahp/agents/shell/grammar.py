@@ -33,7 +33,7 @@ _parser: "list[Any]" = []
 
 
 def parsed(source: str) -> "Node":
-    """The syntax tree of a mended script. Raises AhpError where tree-sitter cannot be used."""
+    """The syntax tree of a rewritten script. Raises AhpError where tree-sitter cannot be used."""
     if not _parser:
         # tree-sitter's wrappers in Python would import more than all the rest.
         grammar = extensions.load("tree_sitter_bash._binding")
@@ -43,13 +43,13 @@ def parsed(source: str) -> "Node":
         try:
             _parser.append(parsing.Parser(parsing.Language(grammar.language())))
         except ValueError as error:  # one of the two is newer than the other knows
-            mend = "pip install --upgrade tree-sitter tree-sitter-bash"
-            raise AhpError(f"tree-sitter cannot read with this tree-sitter-bash ({error}); mend: {mend}") from None
-    tree: Node = _parser[0].parse(mended(source).encode("ascii")).root_node
+            fix = "pip install --upgrade tree-sitter tree-sitter-bash"
+            raise AhpError(f"tree-sitter cannot read with this tree-sitter-bash ({error}); fix: {fix}") from None
+    tree: Node = _parser[0].parse(rewritten(source).encode("ascii")).root_node
     return tree
 
 
-def mended(source: str) -> str:
+def rewritten(source: str) -> str:
     """The script in ASCII, lone hyphens quoted, words whole, here-document words that begin no other line."""
     source = _SPLIT_WORD.sub("", _without_comment_ends(source))
     source = _FOREIGN.sub(lambda found: f"uQ{ord(found[0]):06x}Qu", source)
@@ -103,7 +103,7 @@ _OPERATOR = regex(r"[|&;(){}<]")
 
 
 def original(text: str) -> str:
-    """A piece of a mended script with its non-ASCII letters restored."""
+    """A piece of a rewritten script with its non-ASCII letters restored."""
     text = text.replace("\f\\", "\\")
     return _STAND_IN.sub(_letter, text) if "uQ" in text else text
 

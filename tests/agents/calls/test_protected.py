@@ -26,51 +26,36 @@ def told(make_event: Any, gather: Any, native: str, arguments: dict[str, Any], *
         ("cd .ahp && echo x > hooks.yaml", {("policy", True)}),
         ("echo x > .AHP/Hooks.yaml", {("policy", True)}),
         ("echo x > /proc/self/cwd/.ahp/hooks.yaml", {("policy", True)}),
-        ("rm -rf .ahp", {("policy", True)}),
-        ("rm -f .git/hooks/pre-commit", {("git hooks", True)}),
+        ("rm -rf .ahp", {("policy", False)}),
+        ("rm -f .git/hooks/pre-commit", {("git hooks", False)}),
         ("echo > .a?p/hooks.yaml", {("policy", False)}),
         ("echo > .[a]hp/hooks.yaml", {("policy", False)}),
         ("echo > .?p/hooks.yaml", set()),
         ("gzip */*.txt; rm -rf *; chmod g+w *~ [ab]", set()),
         ("rm -rf .*", {(kind, False) for kind in KINDS}),
-        ("find . -name pre-commit -exec rm {} +", {("git hooks", False)}),
-        ("find . -name '*.c*' | xargs rm", set()),
-        ("find . -name 'pre-*' -path '*hook*' -exec chmod 644 {} +", {("git hooks", False)}),
-        ("find . -path '*hook*' -name '*.ts' -exec sed -i s/a/b/ {} +", set()),
-        ("find . -path './src/*' -name 'config*' -delete", set()),
-        ("find . -type f -exec chmod 777 {} +", {(kind, False) for kind in KINDS}),
-        ("find -L $PWD ! -name '*.py' -delete", {(kind, False) for kind in KINDS}),
-        ("find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +", {(kind, False) for kind in KINDS}),
-        ("find . '(' -name hooks.yaml -o -name x ')' -ok rm {} ';'", {("policy", False)}),
-        ("find src -name x -o -path './.ahp/*' -delete", set()),
-        ("find . -name x -fprint .ahp/hooks.yaml", {("policy", True)}),
-        (
-            "find . -type f -exec grep -l x {} + ; find . -type d -empty -delete; find . -maxdepth 1 -type f -delete",
-            set(),
-        ),
-        ("find . -regex '.*\\.\\(c\\|hpp?\\)' -exec clang-format -i {} +", set()),
-        ("find . '(' -name '*.o' -o -name '*.a' ')' -delete; find src tests -type f -exec sed -i s/a/b/ {} +", set()),
-        ("find . -name .git -prune -o -type f -exec sed -i s/a/b/ {} +", set()),
-        ("find . -type f -not -path '*/.*' -exec chmod 644 {} +; find . -type l -delete", set()),
-        ("chmod -x .git/hooks/*", {("git hooks", True)}),
-        ("for f in .git/hooks/*; do chmod 644 $f; done", {("git hooks", True)}),
-        ("echo x > sub/.git/hooks/pre-commit; chmod +x sub/.GIT/hooks/*", {("git hooks", True)}),
+        ("find . -name pre-commit -exec rm {} +", {(kind, False) for kind in (*KINDS, "ahp")}),
+        ("find . -type f -exec chmod 777 {} +", {(kind, False) for kind in (*KINDS, "ahp")}),
+        ("find -L $PWD ! -name '*.py' -delete", {(kind, False) for kind in (*KINDS, "ahp")}),
+        ("find src -name x -o -path './.ahp/*' -delete", {("policy", False)}),
+        ("chmod -x .git/hooks/*", {("git hooks", False)}),
+        ("for f in .git/hooks/*; do chmod 644 $f; done", {("git hooks", False)}),
+        ("echo x > sub/.git/hooks/pre-commit; chmod +x sub/.GIT/hooks/*", {("git hooks", True), ("git hooks", False)}),
         ("touch */.git/hooks/pre-push", {("git hooks", False)}),
-        ("sed -i d a/b/.git/config; sed -i d .git/modules/a/b/config", {("git configuration", True)}),
+        ("sed -i d a/b/.git/config; sed -i d .git/modules/a/b/config", {("git configuration", False)}),
         ("echo x > .git/modules/a/b/hooks/post-checkout", {("git hooks", True)}),
         ("rm -rf sub/.git; git -C sub gc; echo x > sub/.git/info/exclude; cp x t/repo.git/hooks/a", set()),
-        ("sed -i d .git/config", {("git configuration", True)}),
-        ("rm .git/ahp/signals.jsonl", {("log", True)}),
-        ("truncate -s 0 .git/ahp/state.db", {("log", True)}),
+        ("sed -i d .git/config", {("git configuration", False)}),
+        ("rm .git/ahp/signals.jsonl", {("log", False)}),
+        ("truncate -s 0 .git/ahp/state.db", {("log", False)}),
         ("echo x > .git/refs/heads/main", {("git history", True)}),
-        ("cp x ~/.claude/settings.json", {("agent settings", True)}),
+        ("cp x ~/.claude/settings.json", {("agent settings", False)}),
         ("echo {} > .claude/settings.local.json", {("agent settings", True)}),
         ("echo {} > .mcp.json", {("agent settings", True)}),
         ("echo {} > .cursor/sandbox.json; echo > .claude/hooks/x.sh", {("agent settings", True)}),
         ("echo x > .claude/agents/a.md", {("agent settings", True)}),
         ("echo x > .github/agents/a.md", {("agent settings", True)}),
-        ("echo x > .Claude/Next-Year.json; rm -r .codex", {("agent settings", True)}),
-        ("sed -i s/a/b/ .claude/*", {("agent settings", True)}),
+        ("echo x > .Claude/Next-Year.json; rm -r .codex", {("agent settings", True), ("agent settings", False)}),
+        ("sed -i s/a/b/ .claude/*", {("agent settings", False)}),
         ("sed -i s/a/b/ **/*.toml", {("agent settings", False)}),
         ("echo {} > $HOME/.codex/x.toml", {("agent settings", True)}),
         ("echo x > .claude/commands/a.md; echo x > .cursor/rules/a.mdc; sed -i s/a/b/ .claude/*.md", set()),
@@ -91,9 +76,8 @@ def test_a_shell_command_is_told_what_it_writes(
 
 
 def test_all_of_it_is_written_with_the_folder_above(make_event: Any, gather: Any) -> None:
-    kinds = {kind for kind, sure in told(make_event, gather, "Bash", {"command": "rm -rf .git"}) if sure}
+    kinds = {kind for kind, _ in told(make_event, gather, "Bash", {"command": "rm -rf .git"})}
     assert kinds == {"log", "git hooks", "git configuration", "git history"}
-    assert ("policy", True) in told(make_event, gather, "Bash", {"command": "rm -rf ."})
 
 
 def test_other_tools_too_also_through_a_link(repo: Any, make_event: Any, gather: Any) -> None:
@@ -124,7 +108,7 @@ def test_the_home_of_the_variable_counts_beside_the_account_s(make_event: Any, g
 def test_the_settings_of_every_client_are_protected(make_event: Any, gather: Any, client: str) -> None:
     module = clients.module(client)
     for path in (module.SETTINGS, f"~/{module.HOME_SETTINGS}"):
-        assert told(make_event, gather, "Bash", {"command": f"rm {path}"}) == {("agent settings", True)}
+        assert told(make_event, gather, "Bash", {"command": f"rm {path}"}) == {("agent settings", False)}
 
 
 def test_of_a_linked_work_tree_the_link_and_the_shared_directory_count(repo: Any, make_event: Any, gather: Any) -> None:
@@ -162,10 +146,10 @@ def test_what_holds_for_the_whole_machine_and_ahp_itself_where_it_is_no_part_of_
         return told(make_event, gather, "Bash", {"command": command})
 
     assert shell("echo x >> /etc/gitconfig; cp x /etc/hosts.x") == {("git configuration", True)}
-    assert shell("cp x /etc/claude-code/managed-settings.json") == {("agent settings", True)}
+    assert shell("cp x /etc/claude-code/managed-settings.json") == {("agent settings", False)}
     monkeypatch.setattr(protected, "_ENGINE", "/opt/engine/src/ahp")
     for command in ("sed -i s/a/b/ /opt/engine/src/ahp/gate/decide.py", "rm -rf /opt/engine"):
-        assert shell(command) == {("ahp", True)}
+        assert shell(command) == {("ahp", False)}
     assert shell("cat /opt/engine/src/ahp/x.py; touch /opt/engine/src/other.py") == set()
     monkeypatch.setattr(protected, "_ENGINE", f"{make_event('pre-tool-use', view=None).root}/ahp")
     assert shell("sed -i s/a/b/ ahp/gate/decide.py; rm -rf ahp") == set()

@@ -94,8 +94,8 @@ def test_every_command_that_bash_runs_is_read_with_its_words(tmp_path: Path, see
         given = [bash, "-c", BEFORE + script]
         subprocess.run(given, cwd=tmp_path, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         found = read(BEFORE + script)
-        if any("program" in one.unresolved_at for one in found):
+        if any(one.unresolved for one in found):
             continue  # it is told that there is more than could be read
         told = [one.args for one in found if one.program == "git"]
         for line in log.read_text().splitlines():
-            assert line.split("\037")[:-1] in told, script
+            assert line == "" or line.split("\037")[:-1] in told, script

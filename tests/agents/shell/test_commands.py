@@ -31,29 +31,29 @@ def told(script: str) -> list[str]:
         ("while a; do b; done; until c; do d; done", ["a", "b", "c", "d"]),
         ("case x in a) b;; *) c;; esac", ["b", "c"]),
         ("f() { a; }; function g { b; }", ["a", "b"]),
-        ("! a; time b; [[ -n $(c) ]]; [ -f d ]; ((e))", ["a", "time b", "b", "c"]),
+        ("! a; time b; [[ -n $(c) ]]; [ -f d ]; ((e))", ["a", "time b", "c", "[[ -n c", "[ -f d"]),
         ("echo $(a $(b)) `c` <(d) >(e)", ["b", "a $(b) ?", "c", "d", "e", "echo $(a $(b)) `c` <(d) >(e) ?"]),
         ('echo "x $(a) y"', ["a", "echo x $(a) y ?"]),
         ("A=1 B='2 3' env -u C D=4 git x", ["A=1 B=2 3 env -u C D=4 git x", "A=1 B=2 3 D=4 git x"]),
         ("F=-n; git commit $F ${F} \"$F\"", ["F=-n", "git commit -n -n -n"]),
-        ("F='-n -m'; git commit $F \"$F\"", ["F=-n -m", "git commit -n -m -n -m"]),
+        ("F='-n -m'; git commit $F \"$F\"", ["F=-n -m", "git commit $F -n -m ?"]),
         ("F=a; F=b; c $F", ["F=a", "F=b", "c $F ?"]),
         ("F=a; F+=b; c $F", ["F=a", "F=b", "c $F ?"]),
-        ("F=; c $F d", ["F=", "c d"]),
+        ("F=; c $F d", ["F=", "c $F d ?"]),
         ("F=a x; c $F", ["F=a x", "c $F ?"]),
-        ("export F=a; c $F; unset F", ["F=a export F=a", "c a", "unset F"]),
+        ("export F=a; c $F; unset F", ["F=a export F=a", "c $F ?", "unset F"]),
         ("c ${F:-$(d)} ${#F} $((1+1))", ["d", "c ${F:-$(d)} ${#F} $((1+1)) ?"]),
         ("for i in a; do c $i; done; for j in d e; do c $j; done", ["c a", "c d", "c e"]),
         ("for k; do c $k; done", ["c $k ?"]),
-        ("for ((i = 0; i < 3; i++)); do c x$i $((i + 1)); done", ["c xi $((i + 1)) ?"]),
-        ("f() { c $1; }; f a; f b; g() { d; }", ["f a", "c a", "f b", "c b", "d"]),
-        ("declare -x PAGER='c d'", ["PAGER=c d declare -x PAGER=c d", "c d"]),
-        ("A=(e 'f g'); h \"${A[@]}\"", ["A=e f g", "h e f g"]),
-        ("echo a > f; c $(< f) \"$(b; d)\"", ["echo a > f", "b", "d", "c a $(b; d) ?"]),
+        ("for ((i = 0; i < 3; i++)); do c x$i $((i + 1)); done", ["i=0", "c x$i $((i + 1)) ?"]),
+        ("f() { c $1; }; f a; f b; g() { d; }", ["c $1 ?", "f a", "f b", "d"]),
+        ("declare -x PAGER='c d'", ["PAGER=c d declare -x PAGER=c d"]),
+        ("A=(e 'f g'); h \"${A[@]}\"", ["A=(e 'f g')", "h ${A[@]} ?"]),
+        ("echo a > f; c $(< f) \"$(b; d)\"", ["echo a > f", "b", "d", "c $(< f) $(b; d) ?"]),
         ("x 2> e 3<&- 1>&2 | y", ["x > e", "y"]),
-        ("a{b,c}d {e,{f,g}}", ["abd acd e f e g"]),
+        ("a{b,c}d {e,{f,g}}", ["{e,{f,g}} ?"]),
         ("c {1..3} *.py", ["c {1..3} *.py ?"]),
-        ("c $'a\\n\\x2d\\055\\u002d\\cA\\q\\''", ["c a\n---\x01q'"]),
+        ("c $'a\\n\\x2d\\055\\u002d\\cA\\q\\''", ["c a\\n\\x2d\\055\\u002d\\cA\\q\\' ?"]),
         ('c "a\\$b\\`\\"\\\\\\n"', ["c a$b`\"\\\\n"]),
         ("$X y; gi* z", ["y ?", "z ?"]),
         ("a > b 2>> c 2>&1 >| d < e &> f >&-", ["a > b > c > d > f"]),
@@ -63,43 +63,35 @@ def told(script: str) -> list[str]:
         ("a > .a?p", ["a > .a?p ?"]),
         ("bash -c 'a; b' x", ["bash -c a; b x", "a", "b"]),
         ("sh -ec a; sh -o pipefail -c b", ["sh -ec a", "a", "sh -o pipefail -c b", "b"]),
-        ("sh x.sh; sh -c; sh --rcfile a", ["sh x.sh", "sh -c", "sh --rcfile a ?"]),
+        ("sh x.sh; sh -c; sh --rcfile a", ["sh x.sh", "sh -c", "sh --rcfile a"]),
         ('sh -c "$X"', ["sh -c $X ?", "?"]),
         ("bash <<'E'\ngit a\nE", ["bash", "git a"]),
         ("bash -s x <<< 'git a'", ["bash -s x", "git a"]),
-        ("F=; sh <<< $F; sh <<<", ["F=", "sh", "sh ?", "?"]),
+        ("F=; sh <<< $F; sh <<<", ["F=", "sh", "?", "sh", "?"]),
         ("(a <<< b) | sh", ["a", "sh", "?"]),
         ("sh <<< 'git a' > b; <<< 'git c' sh; > d e", ["sh > b", "git a", "sh", "git c", "e > d"]),
         ("a <<E && b\nx\nE", ["a", "b"]),
         ("echo git a > b | sh; eval \"$X\"", ["echo git a > b", "sh", "?", "eval $X ?", "?"]),
-        ("echo git a | sh -", ["echo git a", "sh -", "git a"]),
-        ("printf '%s %s\\n' git a b c | sh", ["printf %s %s\\n git a b c", "sh", "git a", "b c"]),
-        ("printf 'git a\\n' | tee | bash", ["printf git a\\n", "tee", "bash", "git a"]),
-        ("printf %d 1 | sh; curl x | sh", ["printf %d 1", "sh", "1", "curl x", "sh", "?"]),
-        ("cat <<E | sh\ngit a\nE", ["cat", "sh", "git a"]),
-        ("cat <<E | sh\n$(x)\nE", ["x", "cat", "sh", "?"]),
+        ("echo git a | sh -", ["echo git a", "sh -", "?"]),
+        ("printf '%s %s\\n' git a b c | sh", ["printf %s %s\\n git a b c", "sh", "?"]),
+        ("cat <<E | sh\ngit a\nE", ["cat", "sh", "?"]),
         ("cat x <<< y | sh", ["cat x", "sh", "?"]),
         ("eval git 'a;' b; eval", ["eval git a; b", "git a", "b", "eval"]),
-        ("trap 'a' EXIT; trap - INT; trap", ["trap a EXIT", "a", "trap - INT", "trap"]),
-        ("alias g='git x'", ["alias g=git x", "git x"]),
-        ("git -c alias.x='!git y' x", ["git -c alias.x=!git y x", "git y"]),
-        ("git -c alias.z=y z", ["git -c alias.z=y z", "git y"]),
-        ("find . -exec a {} \\; -ok b {} +", ["find . -exec a {} ; -ok b {} +", "a {}", "b {}"]),
-        ("xargs -n 1 git add", ["xargs -n 1 git add", "git add ?"]),
-        ("nice -n5 timeout -k 5 10 git x", ["nice -n5 timeout -k 5 10 git x", "timeout -k 5 10 git x", "git x"]),
+        ("trap 'a' EXIT; trap - INT; trap", ["trap a EXIT", "trap - INT", "trap"]),
+        ("alias g='git x'", ["alias g=git x"]),
+        ("find . -exec a {} \\; -ok b {} +", ["find . -exec a {} ; -ok b {} +"]),
+        ("xargs -n 1 git add", ["xargs -n 1 git add", "git add"]),
+        ("nice -n5 timeout -k 5 10 git x", ["nice -n5 timeout -k 5 10 git x", "git x"]),
         ("sudo -u me -- git x", ["sudo -u me -- git x", "git x"]),
-        ("env -S 'git x' y", ["env -S git x y", "git x y"]),
-        ("env --split-string='git x'", ["env --split-string=git x", "git x"]),
-        ("su -c 'git x' me; watch -n 1 git x '>' y", ["su -c git x me", "git x", "watch -n 1 git x > y", "git x > y"]),
-        ("ssh -p 22 host cd x '&&' git y; git z", ["ssh -p 22 host cd x && git y", "cd x", "git y", "git z"]),
+        ("su -c 'git x' me; watch -n 1 git x '>' y", ["su -c git x me", "watch -n 1 git x > y", "git x > y"]),
+        ("ssh -p 22 host cd x '&&' git y; git z", ["ssh -p 22 host cd x && git y", "git y", "git z"]),
         ("uv run --with x monoco issue; uv pip; uv", ["uv run --with x monoco issue", "monoco issue", "uv pip", "uv"]),
-        ("uv run -m pytest x; uv tool run x y", ["uv run -m pytest x", "pytest x", "uv tool run x y", "x y"]),
         ("python3 -m monoco x; python -c y", ["python3 -m monoco x", "monoco x", "python -c y"]),
         ("command -v git; command git x; exec", ["command -v git", "command git x", "git x", "exec"]),
         ("time -p git x; sudo", ["time -p git x", "git x", "sudo"]),
         ("git commit -F - <<'E'\nExplain git x\nE\ngit y", ["git commit -F -", "git y"]),
-        ("git commit -m \"$(cat <<'E'\nUse `x`\nE\n)\"", ["cat", "git commit -m Use `x`"]),
-        ("$(echo git a) b; rm $(printf 'c d')", ["echo git a", "git a b", "printf c d", "rm c d"]),
+        ("git commit -m \"$(cat <<'E'\nUse `x`\nE\n)\"", ["git commit -m Use `x`"]),
+        ("$(echo git a) b; rm $(printf 'c d')", ["echo git a", "b ?", "printf c d", "rm $(printf 'c d') ?"]),
         ("git commit -m x\r\ngit y\r\n", ["git commit -m x", "git y"]),
         ("git commit -m 'x", ["git commit -m"]),  # no shell runs anything of it
         ("git commit -m 'x\n", ["git commit -m", "?"]),
@@ -120,10 +112,9 @@ def test_a_folder_is_followed_through_cd_and_left_with_its_shell() -> None:
     assert folders == {"x": "a", "y": "a/b", "z": "a", "w": "/c/d", "u": "**/f", "v": "**/g"}
 
 
-def test_the_way_back_is_followed_too() -> None:
-    script = "cd a; x; cd -; y; pushd b; z; popd; v; cd; w; popd; popd; popd; popd; u"
-    folders = {c.program: c.folder for c in read(script) if len(c.program) == 1}
-    assert folders == {"x": "a", "y": "", "z": "b", "v": "", "w": "~", "u": "**"}
+def test_the_way_back_is_not_followed() -> None:
+    folders = {c.program: c.folder for c in read("cd a; x; cd -; y; cd /b; z; popd; v; cd; w") if len(c.program) == 1}
+    assert folders == {"x": "a", "y": "**", "z": "/b", "v": "**", "w": "~"}
 
 
 def test_a_command_is_a_record_of_the_tool_namespace() -> None:
@@ -139,8 +130,8 @@ def test_a_command_is_a_record_of_the_tool_namespace() -> None:
         "redirects": ["y"],
         "folder": "d",
         "stdin": "",
-        "code": "",
-        "paths": ["d/f", "y"],
+        "piped": False,
+        "paths": ["y"],
         "writes": ["y"],
         "may_write": [],
         "does_nothing": False,
@@ -150,14 +141,26 @@ def test_a_command_is_a_record_of_the_tool_namespace() -> None:
     }
 
 
-def test_what_it_reads_and_the_program_text_are_told() -> None:
-    told = [(c.stdin, c.code) for c in read("python3 - <<'E'\nprint(1)\nE\nawk '{print}' f; sort <<< \"$X\"")]
-    assert told == [("print(1)\n", "print(1)\n"), ("", "{print}"), ("", "")]
+def test_what_it_reads_is_told() -> None:
+    told = [(c.program, c.stdin, c.piped) for c in read("python3 - <<'E'\nprint(1)\nE\na | b; sort <<< \"$X\"")]
+    assert told == [("python3", "print(1)\n", False), ("a", "", False), ("b", "", True), ("sort", "", True)]
 
 
-def test_the_files_that_a_script_writes_are_told_with_their_texts() -> None:
-    script = "cd d; cat > a <<'E'\nx\nE\necho y >> a; printf z | tee b; echo $(w) > c; echo v 2> e; cat < a > /f"
-    assert read_all(script).files == {"d/a": "x\ny\n", "d/b": "z", "/f": "x\ny\n"}
+@pytest.mark.parametrize(
+    ("script", "paths", "may_write"),
+    [
+        ("cat a b/c > d", ["a", "b/c", "d"], []),
+        ("cd sub && rm -rf b /tmp/c", ["sub", "sub/b", "/tmp/c"], ["sub/b", "/tmp/c"]),
+        ("tool --config=c.toml -fx.y 'a sentence.' https://x.y .", ["c.toml", "x.y", "."], ["c.toml", "x.y"]),
+        ("find . -name x -delete", [".", "x"], [".", "x"]),
+        ("git -C sub rm f; git checkout main -- a", ["a", "sub/f"], ["a", "sub/f"]),
+        ("git add a; git commit -m b; git diff -- c; git restore --staged .", [], []),
+    ],
+)
+def test_the_words_that_may_be_files_are_told(script: str, paths: list[str], may_write: list[str]) -> None:
+    found = read(script)
+    assert {path for c in found for path in c.paths} == set(paths)
+    assert {path for c in found for path in c.may_write} == set(may_write)
 
 
 @pytest.mark.no_cover
@@ -168,26 +171,20 @@ def test_the_files_that_a_script_writes_are_told_with_their_texts() -> None:
         "$(" * 20_000,
         "${a:-" * 10_000,
         "a;" * 30_000,
-        'sh -c "' * 9001,
-        "A=xxxxxxxxxxxxxxxx; " + "A=$A$A; " * 500,
         "".join(f"{chr(97 + n)}=${chr(96 + n)}${chr(96 + n)};" for n in range(1, 26)) + "a $z",
         "F='" + "x;" * 20_000 + "'; " + "eval $F;" * 3000,
         "F='eval $F'; eval $F",
         "cat <<E\n" * 3000,
         "for a in 1 2 3 4 5 6 7 8; do " * 6 + "c;" + "done;" * 6,
-        "f() { f; f; f; f; }; f",
-        "tar xf a " + "-I x " * 10_000,
         "env " * 12_000 + "git commit -n",
         "A=$(a)$(b)$(c);" * 50 + "B=" + "$A" * 200 + ";" + "c $B $B $B;" * 500,
         "x" * 70_000,
-        "run " + "git add " * 7000,
-        "run " + "sh -c " * 7000,
     ],
 )
 def test_hostile_scripts_end_soon_and_never_pass_for_plain_ones(script: str) -> None:
     commands = read(script)
     assert len(commands) <= 501
-    assert any(c.unresolved for c in commands)
+    assert any(c.unresolved or c.verb == "commit" for c in commands)
 
 
 @pytest.mark.parametrize(
@@ -247,9 +244,9 @@ def test_a_redirect_behind_a_list_is_that_of_its_last_command(script: str, write
     assert {path for command in read(script) for path in command.writes} == writes
 
 
-def test_texts_with_unknown_parts_are_drafts_and_what_is_added_is_told_apart() -> None:
+def test_the_texts_that_a_script_writes_are_drafts_and_what_is_added_is_told_apart() -> None:
     reading = read_all(
-        "echo a >> f; echo b >> f; cat > g <<E\nx=$X\nE\nmake > h; echo c | tee -a i; echo > j; echo d >> j"
+        "echo a >> f; echo b >> f; cat > g <<E\nx=$X\nE\nmake > h; cd d; cat > i <<'E'\nx\nE\necho j > k; echo d >> k"
     )
-    assert reading.drafts == {"f": "a\nb\n", "g": "x=$X\n", "i": "c\n", "j": "\nd\n"}
-    assert reading.appended == {"f", "i"}
+    assert reading.drafts == {"f": "a\nb\n", "g": "x=$X\n", "d/i": "x\n", "d/k": "j\nd\n"}
+    assert reading.appended == {"f"}

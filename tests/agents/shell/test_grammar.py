@@ -44,7 +44,7 @@ def test_a_script_of_too_many_operators_is_unknown_at_once() -> None:
         assert [one.unresolved_at for one in commands.read(script)] == [["program"]]
 
 
-def test_a_grammar_that_tree_sitter_is_too_old_for_is_an_error_with_what_mends_it(
+def test_a_grammar_that_tree_sitter_is_too_old_for_is_an_error_with_its_fix(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def too_new(pointer: object) -> None:
@@ -54,5 +54,5 @@ def test_a_grammar_that_tree_sitter_is_too_old_for_is_an_error_with_what_mends_i
     others = {"tree_sitter._binding": SimpleNamespace(Language=too_new, Parser=None)}
     monkeypatch.setattr(grammar, "_parser", [])
     monkeypatch.setattr(extensions, "load", lambda name, unused=(): others.get(name) or load(name, unused))
-    with pytest.raises(AhpError, match=r"version 16.* mend: pip install --upgrade tree-sitter tree-sitter-bash"):
+    with pytest.raises(AhpError, match=r"version 16.* fix: pip install --upgrade tree-sitter tree-sitter-bash"):
         grammar.parsed("ls")

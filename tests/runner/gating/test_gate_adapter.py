@@ -184,7 +184,7 @@ hooks:
             action: {type: replace, target: tool.input.command, pattern: public, with: secret}
 """
     repo.commit("policy", **{".ahp/hooks.yaml": policy})
-    run = scene(str(repo.root), call("shell", command="rm public"), "answer")
+    run = scene(str(repo.root), call("shell", command="echo x > public"), "answer")
     assert [event["code"] for event in run.of("tool_result")] == ["blocked"]
 
 

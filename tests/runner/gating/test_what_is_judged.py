@@ -220,7 +220,11 @@ def test_a_tool_says_itself_what_command_it_runs(project: Path) -> None:
         name: str
 
     one = FunctionTool(
-        "save", "makes", Target, lambda args, context: "made", touched=lambda args: Touched(command=f"cp a {args.name}")
+        "save",
+        "makes",
+        Target,
+        lambda args, context: "made",
+        touched=lambda args: Touched(command=f"cat a > {args.name}"),
     )
     assert attempt(project, one, {"name": ".env"}) == ["blocked"]
     assert attempt(project, one, {"name": "b"}) == ["ok"]
