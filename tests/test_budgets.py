@@ -39,8 +39,7 @@ LINES = {
     "box": 2_570,
     "tickets": 1_450,
     "protocol": 620,
-    "integrations": 510,
-    "shell": 360,
+    "shell": 300,
     "": 30,
 }
 # Files of ahp entered by each event.

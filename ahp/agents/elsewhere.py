@@ -69,7 +69,7 @@ def _asked(event: Event, where: Workspace, folder: str, seconds: float) -> Event
     call = event.tool or {}
     given = call.get("input")
     arguments, native_name = given if isinstance(given, dict) else {}, str(call.get("native_name", ""))
-    there.tool = tool_call.read("", native_name, arguments, root=where.root, folder=folder, env=event.env)
+    there.tool = tool_call.read("", native_name, arguments, root=where.root, folder=folder)
     there.view = call_view.view_of(there)
     return there
 

@@ -128,7 +128,7 @@ def _take_call(event: "Event", asked: "Asked", has_rules: bool) -> None:
     if not has_rules:
         event.tool = {"native_name": asked.tool, "input": asked.input}
         return
-    event.tool = tool_call.read("", asked.tool, asked.input, root=event.root, folder=asked.folder, env=event.env)
+    event.tool = tool_call.read("", asked.tool, asked.input, root=event.root, folder=asked.folder)
     if asked.output is not None:
         event.tool["output"], event.tool["is_error"] = asked.output[:_OUTPUT], asked.is_error
     event.view = call_view.view_of(event)

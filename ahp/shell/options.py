@@ -4,18 +4,17 @@ from ahp.system.plain import Plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Mapping
 
 
 class Spec(Plain):
     """What options a program takes.
 
     `longs` that end in `=` take a value; `shorts` maps letters to long names. The letters `valued` take a value, glued
-    or as the next word, those of `glued` only when it is glued to them. `whole`: one hyphen begins a whole word, as in
-    `openssl -out`, unless each of its letters is an option (`zip -rm`).
+    or as the next word, those of `glued` only when it is glued to them.
     """
 
-    __slots__ = ("glued", "longs", "shorts", "valued", "whole")
+    __slots__ = ("glued", "longs", "shorts", "valued")
 
     def __init__(
         self,
@@ -23,9 +22,8 @@ class Spec(Plain):
         shorts: "Mapping[str, str] | None" = None,
         valued: str = "",
         glued: str = "",
-        whole: bool = False,
     ) -> None:
-        self.longs, self.shorts, self.valued, self.glued, self.whole = longs, shorts or {}, valued, glued, whole
+        self.longs, self.shorts, self.valued, self.glued = longs, shorts or {}, valued, glued
 
 
 ANY = Spec()
@@ -40,16 +38,13 @@ class Options(Plain):
         self.flags, self.values, self.operands = flags, values, operands
 
 
-def parse(args: list[str], spec: Spec, permute: bool = True, last: "Container[str]" = ()) -> Options:
-    """Reads options as GNU getopt does; with `permute` also after the first operand, behind none of those in `last`."""
+def parse(args: list[str], spec: Spec, permute: bool = True) -> Options:
+    """Reads options as GNU getopt does; with `permute` also after the first operand."""
     flags: dict[str, None] = {}
     values: list[tuple[str, str]] = []
     operands: list[str] = []
     rest = args[::-1]  # the next one last: taking it away moves none of the others
     while rest:
-        if values and values[-1][0] in last:
-            operands += rest[::-1]
-            break
         arg = rest.pop()
         if arg == "--":
             operands += rest[::-1]
@@ -59,21 +54,15 @@ def parse(args: list[str], spec: Spec, permute: bool = True, last: "Container[st
             if not permute:
                 operands += rest[::-1]
                 break
-        elif arg.startswith("--") or (spec.whole and arg.partition("=")[0].removesuffix("=") in _names(spec)):
+        elif arg.startswith("--"):
             name, glue, value = arg.partition("=")
             name, valued = _in_full(name, spec.longs)
             flags[name] = None
             if glue or (valued and rest):
                 values.append((name, value if glue else rest.pop()))
-        elif spec.whole and arg[1] not in spec.valued + spec.glued and not set(arg[1:]) <= spec.shorts.keys():
-            flags[arg] = None
         else:
             _bundle(arg[1:], spec, rest, flags, values)
     return Options(list(flags), values, operands)
-
-
-def _names(spec: Spec) -> set[str]:
-    return {name.rstrip("=") for name in spec.longs}
 
 
 def _bundle(letters: str, spec: Spec, rest: list[str], flags: dict[str, None], values: list[tuple[str, str]]) -> None:

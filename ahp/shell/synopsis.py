@@ -2,37 +2,12 @@
 
 A line reads like the synopsis of a manual:
 
-    cp,ln -t,--target-directory=INTO! -S,--suffix=VALUE | READ... TO
+    git.restore -s,--source=VALUE -S,--staged | WRITE...
 
-First the programs; `docker.run` is what `docker` does with the verb `run`. Then the options that take a value, or have
-two names: `-k,--keep=WRITE` is one option, `-abc=VALUE` are three, `=?` takes a value only when it is glued on, a
-leading `~` is a whole word behind one hyphen (`~-out`). A `!` says that the option stands in for an operand
-(`grep -e`). Behind the bar are the operands in order; `...` repeats. Programs without a bar are read by `special`.
-
-VALUE    nothing that is followed further
-READ     a file that is read
-WRITE    a file or folder that is written, deleted, or whose attributes are changed
-TREE     a file that is read, or a folder: some of the files in it are (those that a formatter knows)
-FORMAT   the same, written
-MAKE     a folder that is made where there is none
-BUILD    a file that is written by a compiler: running it is no surprise
-TO       the file or folder that the others are copied to
-INTO     a folder in which files of any name are written
-CD       the folder in which the program works
-COMMAND  a command: this word and all behind it
-LOGIN    the same; without it a shell is started
-LINE     the same, joined to a text for a shell
-BEGIN    the first words of the command (`env -S`, `docker run --entrypoint`)
-LIST     a command, its words separated by commas
-SCRIPT   a text for a shell
-SETTING  `Name=text`, a text for a shell if the name is one of those that run commands
-RUN      a script file in the program's own language; without it (and without code) the program reads standard input
-CODE     text in the program's own language
-MODULE   a command by another name (`python -m`)
-ASSIGN   words NAME=value before a command
-INPLACE  makes files that are read files that are written
-VERB     what the program does; its own line goes on from there
-IMAGE    a container's image, KEYS text typed into a terminal, SHELL nothing, but a shell is started
+First git's verbs. Then the options that take a value, or have two names: `-k,--keep=WRITE` is one option, `-abc=VALUE`
+are three, `=?` takes a value only when it is glued on. Behind the bar are the operands in order; `...` repeats. What a
+value or an operand is called (READ, WRITE, NAME) tells whoever reads the line; COMMAND, LINE, FOREACH, BISECT and VERB
+end the options.
 """
 
 from ahp.shell.options import Spec
@@ -40,25 +15,17 @@ from ahp.system import files
 from ahp.system.errors import Incomplete
 from ahp.system.plain import Plain
 
-_RUNNERS = {"COMMAND", "LOGIN", "LINE", "KEYS", "BISECT", "FOREACH", "RUN", "VERB", "ASSIGN"}
+_RUNNERS = {"COMMAND", "LINE", "BISECT", "FOREACH", "VERB"}
 """Behind these operands the options are another program's."""
 
 
 class Synopsis(Plain):
-    """How one program is called.
+    """How one program is called."""
 
-    `roles` has the role of each option's value, by its name as `options.parse` gives it; `replaces` the options that
-    stand in for an operand.
-    """
+    __slots__ = ("operands", "spec")
 
-    __slots__ = ("operands", "replaces", "roles", "spec")
-
-    def __init__(self, spec: Spec, roles: dict[str, str], replaces: frozenset[str], operands: tuple[str, ...]) -> None:
-        self.spec, self.roles, self.replaces, self.operands = spec, roles, replaces, operands
-
-    def then(self, operands: tuple[str, ...]) -> "Synopsis":
-        """The same options before other operands."""
-        return Synopsis(self.spec, self.roles, self.replaces, operands)
+    def __init__(self, spec: Spec, operands: tuple[str, ...]) -> None:
+        self.spec, self.operands = spec, operands
 
     @property
     def permutes(self) -> bool:
@@ -85,13 +52,10 @@ def parsed(line: str, negates: bool) -> Synopsis:
     options, _, operands = f" {line} ".partition(" | ")
     longs: list[str] = []
     shorts: dict[str, str] = {}
-    roles: dict[str, str] = {}
-    replaces: set[str] = set()
     valued = glued = ""
     for option in options.split():
         names, _, role = option.partition("=")
-        optional, replacing = role.startswith("?"), role.endswith("!")
-        role = role.strip("?!")
+        optional = role.startswith("?")
         for group in _options(names):
             full = next((name for name in group if len(name) > 2), group[0])
             for name in group:
@@ -101,22 +65,13 @@ def parsed(line: str, negates: bool) -> Synopsis:
                     shorts[name[1]] = full
                     valued += name[1] if role and not optional else ""
                     glued += name[1] if role and optional else ""
-                if role:
-                    roles[name] = role
-                    replaces |= {name} if replacing else set()
     if negates:
         longs += [f"--no-{name[2:].rstrip('=')}" for name in longs if not name.startswith("--no-")]
-    whole = any(name.startswith("-") and not name.startswith("--") for name in longs)
-    return Synopsis(
-        Spec(tuple(dict.fromkeys(longs)), shorts, valued, glued, whole),
-        roles,
-        frozenset(replaces),
-        tuple(operands.split()),
-    )
+    return Synopsis(Spec(tuple(dict.fromkeys(longs)), shorts, valued, glued), tuple(operands.split()))
 
 
 def _options(names: str) -> list[list[str]]:
     """The options that one group declares, each with its names."""
     if names.startswith("-") and not names.startswith("--") and "," not in names:
         return [[f"-{letter}"] for letter in names[1:]]
-    return [[name.lstrip("~") for name in names.split(",")]]
+    return [names.split(",")]

@@ -39,7 +39,6 @@ def read(
     writes: bool = False,
     touched: "Touched | None" = None,
     checkout: str = "",
-    env: "Mapping[str, str] | None" = None,
 ) -> "dict[str, object]":
     """The call of a tool of the kind `name` with the arguments `given`.
 
@@ -51,7 +50,7 @@ def read(
     names. `touched` is what the tool itself says of the call; without it, the arguments that are named like paths
     count, also those inside lists of objects. A path that leads elsewhere through links is told twice, as written and
     as where it leads. `checkout` is the linked work tree in which the call really runs, "" for none: links are followed
-    there, too. `env` is the environment of the agent, by which a shell command may name a program. The result has every
+    there, too. The result has every
     `tool` fact that is known before the call, and `target`, what an escalation follows: tool and paths, or programs and
     verbs. Never raises.
     """
@@ -66,7 +65,7 @@ def read(
     written = list(paths) if named == list(touched.writes) else paths_of(touched.writes, root, folder, checkout)
     if name == "shell" or touched.command is not None:
         call["folder"] = folder = joined(folder, next(iter(_texts(given, _FOLDERS)), ""))
-        call.update(_shell(touched.command, folder, root, paths, written, checkout, env))
+        call.update(_shell(touched.command, folder, root, paths, written, checkout))
     else:
         call.update(command="", commands=[], paths=paths, writes=written, target=_short([name, *paths]))
     if touched.unsure:
@@ -163,7 +162,6 @@ def _shell(
     paths: list[str],
     writes: list[str],
     checkout: str,
-    env: "Mapping[str, str] | None",
 ) -> "dict[str, object]":
     """What a shell call does, beside `paths` and `writes`; a command that is None is one that cannot be told."""
     from ahp.agents.shell import commands
