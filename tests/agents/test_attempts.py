@@ -69,6 +69,7 @@ def test_ordinary_work_goes_on_in_silence(project: Repo, ask: Ask, call: Call) -
         said = ask(call_of(case, project, call))
         told[answer_of(said.code, said.shown)].append(str(case["input"]))
     assert len(told["denied"]) <= 0.01 * len(cases) and len(told["prompted"]) <= 0.03 * len(cases), told
+    assert len(told["asked"]) <= 0.2 * len(cases), told["asked"]
 
 
 @pytest.mark.no_cover
