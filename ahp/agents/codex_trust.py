@@ -44,7 +44,7 @@ def offer(root: str) -> str:
         _write(waiting, env)
         left = [hook for hook in listed(root, env) if not hook.is_trusted]
     except AhpError as error:
-        return f"{codex.TRUST} (asked of Codex itself: {one_line(error, 300)})"
+        return f"{codex.TRUST} (Codex itself says: {one_line(error, 300)})"
     return codex.TRUST if left else ""
 
 

@@ -87,7 +87,7 @@ NAMESPACE = Namespace(
         "paths": fact("list[str]", "files it reads or writes, as far as can be told; relative inside the repository"),
         "writes": fact("list[str]", "those it writes"),
         "unclear": fact("list[str]", "for which of its words a shell call is not plain, and why (docs/box.md)"),
-        "plain": fact("bool", "a shell call of which no word is unclear"),
+        "plain": fact("bool", "a shell call without an unclear word"),
         "boxed": fact("bool", "a rule whose action is `sandbox` has the call run in a box, and one can start here"),
         "expected": fact("list[str]", "the tools that the plan step at work names; of ahp's own runner", optional=True),
         "protected": fact(
