@@ -69,6 +69,7 @@ _WORD_HINTS = {
     "lambda": "",
     "limits": "name the constant under limits:",
     "prompt": "what a user types is no fact",
+    "moved": "write content.after_text[c.path], with c in files.changes if c.status == 'renamed'",
 }
 
 

@@ -37,6 +37,7 @@ REFUSED = [
     ("changed_count > 1", "name", 1, "did you mean 'files.changed_count'?"),
     ("filesChanged == []", "name", 1, "did you mean 'files.changed'?"),
     ("name == 'x'", "name", 1, "did you mean 'branch.name' or 'tool.name'?"),
+    ("len(moved.files) > 0", "name", 5, "write content.after_text[c.path], with c in files.changes"),
     ("any(files.changed, 'a')", "type", 1, "not 2 write any(… for x in LIST)"),
     ("[][0] == 'a'", "type", 1, "has no items"),
     ("b.flag[0] == 1", "type", 1, "has no items"),
