@@ -31,7 +31,7 @@ LINES = {
     "system": 6_790,
     "facts": 5_040,
     "conditions": 5_010,
-    "agents": 4_780,
+    "agents": 4_800,
     "journal": 4_180,
     "gate": 3_630,
     "cli": 2_770,

@@ -30,6 +30,8 @@ _UNROLLED = 8
 _VERBS = 3  # words, `--help` among them, at most: `gh pr merge --help`
 _HANDED = ("git", "monoco", *SHELLS)
 """What is looked for behind the name of another program: `env git commit`."""
+_RUNS = ("command", "doas", "env", "exec", "nice", "nohup", "sudo", "time", "timeout", "xargs")
+"""What POSIX has to run another program, and two that run it as somebody else."""
 _WRITES = (">", ">>", ">|", "&>", "&>>", ">&")
 _NO_FILES = ("", "-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty")
 _ENDS_OF_HEREDOC = ("heredoc_start", "heredoc_end", "heredoc_body", "file_descriptor", "file_redirect")
@@ -358,7 +360,20 @@ class _Reader:
                 found = self.reading.commands[-1]
                 if redirects.piped and found.program == "git" and found.verb != "add":  # xargs
                     found.unresolved_at = sorted({*found.unresolved_at, "option"})
-                break
+                return
+        if program in _RUNS and not (program == "command" and command.flags):  # -v and -V only tell where it is
+            self._handed(words, redirects)
+
+    def _handed(self, words: list[Word], redirects: Redirects) -> None:
+        """What a program runs that its words name. One behind an option may be its value, so the next is read, too."""
+        for at, word in enumerate(words[1:], 1):
+            if word.known and not word.text.startswith("-") and "=" not in word.text and not word.text[:1].isdigit():
+                if self._nested <= _NESTED:
+                    self._nested += 1
+                    self._run(words[at:], [], Redirects(redirects.piped))
+                    self._nested -= 1
+                if not words[at - 1].text.startswith("-"):
+                    break
 
     def _redirected(self, node: "Node", piped: bool) -> None:
         """A statement with redirects: those of the last command of a list, `a && b > f`, as the grammar hangs them."""
