@@ -257,6 +257,7 @@ def test_what_is_merged_although_it_is_broken_is_stated_so_and_statements_follow
     assert (found["commit"], found["rule"], found["level"]) == (bad, "no-todo", "block")
 
 
+@pytest.mark.wings
 def test_a_waived_rule_is_claimed_and_the_audit_tells_of_it(
     work: Repo, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
