@@ -12,6 +12,8 @@ import pytest
 from ahp.cli import main
 from tests.conftest import Repo
 
+pytestmark = pytest.mark.wings  # a tool call, too, asks each rule
+
 POLICY = """\
 version: 1
 rules:
