@@ -31,7 +31,7 @@ LINES = {
     "system": 6_790,
     "facts": 5_040,
     "conditions": 5_010,
-    "agents": 4_800,
+    "agents": 4_820,
     "journal": 4_180,
     "gate": 3_630,
     "cli": 2_770,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ahp.agents.shell.command import Command
+from ahp.agents.shell.command import Command, unknown
 from ahp.agents.shell.commands import read, read_all
 
 
@@ -87,6 +87,7 @@ def told(script: str) -> list[str]:
             "sudo -u me rm x; nice -n5 rm y; timeout 10 rm z",
             ["sudo -u me rm x", "me rm x", "rm x", "nice -n5 rm y", "rm y", "y", "timeout 10 rm z", "rm z"],
         ),
+        ("command eval 'sudo rm x'", ["command eval sudo rm x", "eval sudo rm x", "sudo rm x", "rm x"]),
         ("su -c 'git x' me; watch -n 1 git x '>' y", ["su -c git x me", "watch -n 1 git x > y", "git x > y"]),
         ("ssh -p 22 host cd x '&&' git y; git z", ["ssh -p 22 host cd x && git y", "git y", "git z"]),
         ("uv run --with x monoco issue; uv pip; uv", ["uv run --with x monoco issue", "monoco issue", "uv pip", "uv"]),
@@ -254,3 +255,9 @@ def test_the_texts_that_a_script_writes_are_drafts_and_what_is_added_is_told_apa
     )
     assert reading.drafts == {"f": "a\nb\n", "g": "x=$X\n", "d/i": "x\n", "d/k": "j\nd\n"}
     assert reading.appended == {"f"}
+
+
+def test_programs_that_run_another_are_followed_as_far_as_a_few_and_no_further() -> None:
+    """Each word behind an option may begin a command; all of their combinations would take for ever."""
+    found = read("sudo -x " * 4000 + "rm -rf x")
+    assert len(found) == 10 and found[-1] == unknown() and {one.program for one in found[:-1]} == {"sudo"}
