@@ -56,8 +56,8 @@ class Calls:
 
     def end(self, session: str = "") -> str:
         """Why a task is not done: what the project's checks or the gate say; "" where it is. Raises AhpError."""
-        if self._verify and (red := _red(self._root)):
-            return red
+        if self._verify and (why := _not_green(self._root)):
+            return why
         try:
             self._ask("task-complete", session)
         except Refused as refused:
@@ -124,10 +124,12 @@ class Calls:
         return verdict
 
 
-def _red(folder: str) -> str:
-    """What is red of the project's checks, "" where nothing is. Raises AhpError, Timeout."""
+def _not_green(folder: str) -> str:
+    """Why the project's checks are not green: red, broken off, or none there; "" where they are. Raises AhpError,
+    Timeout.
+    """
     done = process.capture(_VERIFY, cwd=folder, env=environ.scrubbed(environ.current()), timeout=_VERIFY_TIME)
-    if done.code != 1:  # green, or nothing that could be checked here
+    if done.code == 0:
         return ""
     try:
         found: Any = jsontext.decode(done.out.decode())

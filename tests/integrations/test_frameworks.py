@@ -221,6 +221,21 @@ def test_with_verify_red_checks_are_no_end(framework: Callable[..., list[str]], 
         assert "not green" in error.guardrail_result.output.output_info
 
 
+@pytest.mark.parametrize("text", ["import os\n\ndef test_it():\n    os._exit(0)\n", ""])
+def test_with_verify_checks_that_do_not_come_to_an_end_are_none(
+    framework: Callable[..., list[str]], repo: Repo, text: str
+) -> None:
+    """Neither a run that broke off nor a project without checks is green."""
+    repo.commit("tests", **{"test_it.py": text, "pytest.ini": "[pytest]\n"} if text else {"a.txt": "a\n"})
+    said = ""
+    try:
+        framework(Ran(), ["done", "done", "done", "done", "done"], verify=True)
+    except Exception as error:  # noqa: BLE001  # each framework has its own
+        result = getattr(error, "guardrail_result", None)
+        said = result.output.output_info if result is not None else str(error)
+    assert said and "done" not in said
+
+
 def test_what_nobody_can_judge_does_not_run(framework: Callable[..., list[str]], repo: Repo) -> None:
     repo.git("update-ref", "-d", "HEAD")
     repo.write(".ahp/hooks.yaml", "rules: [")
