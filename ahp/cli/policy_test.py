@@ -44,7 +44,7 @@ def text(report: Report, whole: bool = False) -> None:
         for s in report.refinements
         if (s.rule, s.trigger) in told
     ]
-    heads = ("rule", "trigger", "spoke", "silent", "undecided")
+    heads = ("rule", "trigger", "matched", "silent", "undecided")
     table(rows, heads, numbers=(2, 3, 4), styles={"never": "yellow"})
     failed, total = len(report.failed), len(report.outcomes)
     names, reached = {rule.rule for rule in report.rules}, {rule.rule for rule in report.rules if rule.spoke}

@@ -45,7 +45,7 @@ def test_all_tests_of_the_project_are_run_and_what_they_reach_is_told(
     repo.write(".ahp/tests/note.txt", "no test")
     assert run(["policy", "test"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert lines[0] == ["rule", "trigger", "spoke", "silent", "undecided"]
+    assert lines[0] == ["rule", "trigger", "matched", "silent", "undecided"]
     assert ["size", "pre-commit", "1", "0", "0"] in lines and ["never", "pre-push", "never", "0", "0"] in lines
     assert ["boxes/last", "for", "boxes/open", "pre-issue-submit", "1"] in lines
     assert " ".join(lines[-1]) == "2 of 2 tests hold; 3 of 4 rules reached, 1 of 1 refinements"

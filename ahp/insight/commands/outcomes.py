@@ -21,7 +21,7 @@ from ahp.system.git import Repository
 
 _WIDTH = 80
 _TITLES = ("rule", "matched", "wrong", "good", "precision", "recall", "auc")
-_WOULD = "would have spoken"
+_WOULD = "would have matched"
 _NEVER = (
     "Of many commits, never of one: a fix is joined to what it fixes by the lines that it takes back. precision: of "
     "what the rule matched, what went wrong; recall: of what went wrong, what it matched; auc: 0.5 tells nothing."

@@ -192,7 +192,7 @@ def _parts(one: Figures, may_fix: bool) -> Iterator[tuple[str, str]]:
     levels = ", ".join(f"{number} {level}" for level, number in sorted(one.levels.items()))
     climbed = f"; {one.climbed} above its own level" if one.climbed else ""
     yield (
-        "spoke",
+        "matched",
         f"{counted(one.attempts, 'attempt')} in {counted(one.episodes, 'episode')}"
         + (f": {levels}{climbed}" if levels else ""),
     )
