@@ -36,6 +36,8 @@ DEMO_READY := $(DEMO)/.ready
 PEERS_READY := $(PEERS)/.ready
 HOOKS_READY := $(PEERS)/hooks/.ready
 SCANNERS_READY := $(PEERS)/scanners/.ready
+FRAMEWORKS := build/frameworks
+FRAMEWORKS_READY := $(FRAMEWORKS)/.ready
 MODEL_READY := $(MODEL)/.ready
 
 .PHONY: help judge test lint types unit format demo bench docs explore test-slow test-versions test-tools test-clients test-runner test-box test-git test-python \
@@ -100,8 +102,9 @@ define marked
 	else exit $$code; fi
 endef
 
-test-tools: $(READY) $(PEERS_READY) $(HOOKS_READY) $(SCANNERS_READY)
+test-tools: $(READY) $(PEERS_READY) $(HOOKS_READY) $(SCANNERS_READY) $(FRAMEWORKS_READY)
 	$(call marked,tools)
+	@[ ! -e $(FRAMEWORKS_READY) ] || $(FRAMEWORKS)/bin/python -m pytest tests/integrations/test_frameworks.py
 
 test-slow: $(READY)
 	AHP_TEST_WHOLE=1 $(PYTEST) -n $(WORKERS) -m "(slow or hypothesis) and not tools and not clients and not runner and not box"
@@ -194,6 +197,14 @@ $(SCANNERS_READY): tests/recipes/scanners.txt $(PEERS_READY)
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< || \
 		{ echo "the scanners of $< could not be installed (no network?): see pip's message above" >&2; exit 1; }
 	@touch $@
+
+# They bring some fifty packages, so they have an environment of their own; where they are not to be had, their tests are skipped.
+$(FRAMEWORKS_READY): pyproject.toml
+	@mkdir -p build && $(PYTHON) -m venv --clear $(FRAMEWORKS)
+	@if $(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[langchain,openai-agents,pydantic-ai]' \
+		hypothesis pytest pytest-cov; then touch $@; \
+		else echo "the frameworks could not be installed, so their tests are skipped: see pip's message above" >&2; \
+	fi
 
 # Wheels of llama.cpp are not there for every machine: without them the tests are skipped, and this says why.
 $(MODEL_READY): tests/runner/llama/requirements.txt

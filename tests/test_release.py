@@ -49,6 +49,21 @@ def test_what_it_is_made_of_names_each_library_and_no_place(dist: Path) -> None:
     assert str(PROJECT) not in text and "file:" not in text
 
 
+@pytest.mark.parametrize(
+    ("tag", "said"),
+    [
+        (f"v{__version__}", ""),
+        ("v9.9.9", f"fix: git tag v{__version__}"),
+        (__version__, "the tag is"),
+        ("", "the tag is"),
+    ],
+)
+def test_a_tag_has_to_be_the_version_that_the_changelog_dates(tag: str, said: str) -> None:
+    command = [sys.executable, ".ci/tag-is-version", *filter(None, [tag])]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert (done.returncode != 0) == bool(said) and said in done.stderr
+
+
 @pytest.mark.parametrize("installer", ["pipx", "uv"])
 def test_what_they_install_from_the_wheel_guards_a_repository(dist: Path, installer: str, tmp_path: Path) -> None:
     env = {**OUTSIDE, "HOME": str(tmp_path), "PIPX_HOME": str(tmp_path / "pipx"), "PIPX_BIN_DIR": str(tmp_path / "bin")}
