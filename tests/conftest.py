@@ -181,7 +181,8 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         return (yield)
     if measured:
         for module in pkgutil.walk_packages(ahp.__path__, "ahp."):
-            importlib.import_module(module.name)
+            if not module.name.startswith("ahp.integrations."):  # they need somebody's framework
+                importlib.import_module(module.name)
         measured.stop()
         # In a worker pytest-cov starts two, and saves the second: whenever that stops, the first would go on tracing.
         while beneath := coverage.Coverage.current():
