@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from ahp.system.git import Repository
 
 _STYLES = {"ok": "green", "note": "yellow", "wrong": "bold red"}
+_WEIGHT = list(_STYLES)  # what is wrong comes last, next to the prompt
 
 
 @click.command()
 @click.option("--fix", "mend", is_flag=True, help="Fix what is ahp's own: hooks, bundle, state, the log's clock.")
 @click.option("--ci", is_flag=True, help="Say instead what judges again what comes to the default branch.")
+@click.option("--all", "-a", "whole", is_flag=True, help="List the checks that are well, too.")
 @TEXT_OR_JSON
-def command(mend: bool, ci: bool, form: str) -> int:
+def command(mend: bool, ci: bool, whole: bool, form: str) -> int:
     """Check the policy, each hook that git would run, the interpreter, the log and where it lies.
 
     Each hook is tried for real, in a scratch repository: nothing here is judged, changed or logged. Exit code 0: all
@@ -39,7 +41,10 @@ def command(mend: bool, ci: bool, form: str) -> int:
         return 0 if good else 1
     if mended:
         click.echo(f"ahp: {'; '.join(mended)}")
-    rows = [(check.status.ljust(5), check.name, _what(check)) for check in _told_once(checks)]
+    told = sorted(_told_once(checks), key=lambda check: _WEIGHT.index(check.status))
+    well = [] if whole or ci else [check for check in told if check.status == "ok"]
+    rows = [("ok".ljust(5), f"{len(well)} checks", "each with what it found: ahp doctor --all")] if well else []
+    rows += [(check.status.ljust(5), check.name, _what(check)) for check in told[len(well) :]]
     terminal.table(rows, styles=_STYLES)
     return 0 if good else 1
 

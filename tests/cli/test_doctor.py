@@ -23,11 +23,22 @@ def installed(repo: Repo, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
 
 
 def test_a_line_a_check_and_nothing_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["doctor"]) == 0
+    assert run(["doctor", "--all"]) == 0
     lines = capsys.readouterr().out.splitlines()
     of_newer_git = [line for line in lines if "configuration" in line]  # since 2.54
     assert len(lines) == 11 + len(HOOKS) + len(of_newer_git)
     assert all(line.startswith("ok     ") for line in lines)
+    assert run(["doctor"]) == 0
+    assert capsys.readouterr().out == f"ok     {len(lines)} checks  each with what it found: ahp doctor --all\n"
+
+
+def test_what_is_wrong_comes_last(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.add(".ahp")
+    repo.commit("ask ahp", "--no-verify")
+    repo.write(".ahp/hooks.yaml", "version: 1\nrules:\n  many: {at: pre-commit, block: files.changed_count > 10}\n")
+    (repo.root / ".git/hooks/pre-commit").unlink()
+    assert run(["doctor"]) == 1
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["ok", "note", "wrong"]
 
 
 @pytest.mark.slow
