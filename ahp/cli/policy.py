@@ -14,7 +14,7 @@ from ahp.protocol.text import one_line
 from ahp.system import jsontext, wings
 from ahp.system.terminal import table
 
-_TOLD_WHOLE = ("rule", "waiver", "test", "judge")  # parts whose sentence names them, or that are all there is
+_TOLD_WHOLE = ("rule", "waiver", "test", "judge", "shared")  # parts whose sentence names them, or that are all there is
 
 
 @click.group("policy", cls=Group)
@@ -71,15 +71,15 @@ def _waivers() -> Any:
     """The waivers of the current folder. Raises PolicyError with every mistake in their file."""
     from ahp.policy import waivers
 
-    return waivers.parse(_beside(waivers.PATH))
+    return waivers.in_force(_beside)
 
 
-def _beside(path: str) -> bytes:
-    """A file of the current folder's project, empty where there is none."""
+def _beside(path: str) -> bytes | None:
+    """A file of the current folder's project, None where there is none."""
     from ahp.hosts.asking import around
     from ahp.system import files
 
-    return files.read(os.path.join(around(os.getcwd()).root, path), 1 << 20) or b""
+    return files.read(os.path.join(around(os.getcwd()).root, path), 1 << 20)
 
 
 def _waived(policy: Any) -> list[Problem]:
@@ -87,7 +87,7 @@ def _waived(policy: Any) -> list[Problem]:
     from ahp.policy import waivers, yamltext
     from ahp.policy.rule import rule_digest
 
-    data = _beside(waivers.PATH)
+    data = _beside(waivers.PATH) or b""
     node, digests = yamltext.parse(data, waivers.PATH), {rule.key: rule_digest(rule, policy) for rule in policy.rules}
     given = waivers.parse(data).waivers
     every = [waivers.Waivers(waivers=[one]).warnings(waivers.now(), digests) for one in given]
@@ -107,7 +107,7 @@ def _approvers(policy: Any) -> list[Problem]:
     from ahp.policy import approvers
     from ahp.system import clock
 
-    return approvers.advise(_beside(APPROVERS), policy.raw.setting("software_keys") is True, clock.now())
+    return approvers.advise(_beside(APPROVERS) or b"", policy.raw.setting("software_keys") is True, clock.now())
 
 
 def _of_the_folder(policy: Any) -> list[Problem]:
@@ -243,8 +243,63 @@ def diff(ref: str, form: str) -> int:
         found = [{**{key: getattr(c, key) for key in keys}, "position": str(c.place)} for c in changes]
         click.echo(jsontext.encode(found))
     else:
-        for change in changes:
-            at = f" at {change.trigger}" if change.trigger else ""
-            part = "" if change.part in _TOLD_WHOLE else f"{change.part}: "
-            click.echo(f"{change.verdict}: {change.key}{at}: {part}{one_line(change.detail, 500)}")
+        _say_changes(changes)
     return 0
+
+
+def _say_changes(changes: list[Any]) -> None:
+    for change in changes:
+        at = f" at {change.trigger}" if change.trigger else ""
+        part = "" if change.part in _TOLD_WHOLE else f"{change.part}: "
+        click.echo(f"{change.verdict}: {change.key}{at}: {part}{one_line(change.detail, 500)}")
+
+
+@command.command()
+@click.argument("name", required=False, default="")
+@click.option("--check", is_flag=True, help="Write nothing; say what is behind.")
+def update(name: str, check: bool) -> int:
+    """Fetch the shared policies that `extends:` names, or the one called NAME, into .ahp/vendor and .ahp/policy.lock.
+
+    A version that none of its `signers` signed is refused, and what is here stays. No hook and no CI ever fetches.
+
+    Exit code 0 when all is up to date or was written; with --check 1 when something is behind; 2 when a version is
+    refused or cannot be fetched.
+    """
+    from ahp.hosts import vendoring
+    from ahp.hosts.asking import repository_here
+
+    repo = repository_here()
+    if check:
+        found = vendoring.behind(repo)
+        for called, why in found.items():
+            click.echo(f"{called}: {why}")
+        return 1 if found else 0
+    fetched, changes = vendoring.update(repo, name)
+    for called, one in fetched.items():
+        click.echo(f"{called}: {one.ref} is {one.commit[:10]}, signed by {one_line(one.signer)}")
+    _say_changes(changes)
+    click.echo("next: git add -f .ahp/vendor .ahp/policy.lock && git commit")
+    return 0
+
+
+@command.command()
+@click.option("--from", "listing", metavar="LIST", required=True, type=click.Path(exists=True, dir_okay=False))
+@TEXT_OR_JSON
+def fleet(listing: str, form: str) -> int:
+    """Which repository is on which version of its shared policies, by the default branches of clones or bare mirrors.
+
+    LIST has the path of one clone a line, from the folder that LIST is in. Exit code 1 when one is behind the newest
+    version among them, has no shared policy, or cannot be read.
+    """
+    from ahp.hosts import vendoring
+
+    with open(listing, encoding="utf-8", errors="surrogateescape") as file:
+        lines = [line.strip() for line in file]
+    paths = [os.path.join(os.path.dirname(listing), line) for line in lines if line and not line.startswith("#")]
+    found = vendoring.fleet(paths)
+    if form == "json":
+        click.echo(jsontext.encode(found))
+    else:
+        shown = ("repository", "name", "ref", "commit", "state")
+        table([[one_line(one[key])[: 10 if key == "commit" else None] for key in shown] for one in found])
+    return 1 if any(one["state"] != "newest" for one in found) else 0

@@ -39,6 +39,7 @@ NAMESPACE = Namespace(
 
 FOLDER = ".ahp"
 HOOKS, WAIVERS, APPROVERS, AGENT_FILE = ".ahp/hooks.yaml", ".ahp/waivers.yaml", ".ahp/approvers", ".ahp/agent.yaml"
+LOCK, VENDOR = ".ahp/policy.lock", ".ahp/vendor/"  # what `ahp policy update` writes
 TESTS = ".ahp/tests/"
 PIN, TEXTS = ".ahp/requirements.txt", ".ahp/ci/"  # which ahp judges in CI, and what defines its jobs
 _WORKFLOWS = "/workflows/"  # in a folder of GitHub's, Gitea's or Forgejo's
@@ -99,7 +100,7 @@ def is_policy(path: str) -> bool:
     """Whether a file of that name is always part of the policy; what it extends may have any name."""
     if path.startswith(TESTS):
         return path.endswith((".yaml", ".yml"))
-    return path in (HOOKS, WAIVERS, APPROVERS, AGENT_FILE, FOLDER)
+    return path in (HOOKS, WAIVERS, APPROVERS, AGENT_FILE, LOCK, FOLDER) or path.startswith(VENDOR)
 
 
 def may_be_extended(path: str) -> bool:

@@ -1,26 +1,30 @@
 """Which signals the waivers of the policy excuse (design §7)."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ahp.gate.candidate import Candidate
 from ahp.journal.state import State
 from ahp.policy import waivers
 
 
-def excuse(data: bytes, candidates: list[Candidate], subject: str, state: State | None) -> list[str]:
-    """Marks the candidates that the file's bytes `data` excuse on `subject`; what is excused, by whom and until when,
-    and warnings about these rules' waivers.
+def excuse(
+    read: Callable[[str], bytes | None], candidates: list[Candidate], subject: str, state: State | None
+) -> list[str]:
+    """Marks the candidates that the waivers among the policy's files excuse on `subject`; what is excused, by whom and
+    until when, and warnings about these rules' waivers. A locked rule is excused by its organisation alone.
 
-    Raises PolicyError.
+    Raises PolicyError, AhpError.
     """
     today = waivers.now()
-    given = waivers.parse(data, today=today)
+    given = waivers.in_force(read, today)
+    shared = waivers.Waivers.model_construct(waivers=[one for one in given.waivers if one.repository is not None])
     first_use = state.waived_as if state else lambda name: None
     notes = []
     for candidate in candidates:
-        if not candidate.enforced or candidate.rule.locked or candidate.intensity == "allow":
+        if not candidate.enforced or candidate.intensity == "allow":
             continue
-        waiver = given.find(candidate.key, subject, candidate.rule.digest, today, first_use)
+        known = shared if candidate.rule.locked else given
+        waiver = known.find(candidate.key, subject, candidate.rule.digest, today, first_use)
         if waiver is not None:
             candidate.waived = waiver.name
             notes.append(f"waived: {waivers.texts([waiver])[0]}")

@@ -13,7 +13,7 @@ from ahp.gate.hearing import Hearing
 from ahp.policy import cache
 from ahp.policy.judge import COMMITTED, WORKING
 from ahp.policy.program import RuleAnswer
-from ahp.policy.tree import FOLDER, HOOKS
+from ahp.policy.tree import FOLDER, HOOKS, LOCK
 from ahp.protocol.event import Event
 from ahp.protocol.signals import strength
 from ahp.protocol.text import one_line
@@ -95,11 +95,10 @@ class Weighing:
         if tree is None or not self.candidates:
             return
         try:
-            data = tree.read(cache.WAIVERS)
-            if data is not None:
+            if any(tree.read(path) is not None for path in (cache.WAIVERS, LOCK)):
                 from ahp.gate import waivers
 
-                self.notes += waivers.excuse(data, self.candidates, self.event.subject, self.state)
+                self.notes += waivers.excuse(tree.read, self.candidates, self.event.subject, self.state)
         except AhpError as error:
             why = one_line(str(error).partition("\n")[0], 300)
             self.notes.append(f"the waivers of {tree.name} cannot be read, so none holds: {why}")

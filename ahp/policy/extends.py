@@ -4,7 +4,8 @@ import os
 import re
 from dataclasses import dataclass, field
 
-from ahp.policy import shape, sources
+from ahp.policy import shape, sources, vendored
+from ahp.policy.models import SharedKeys
 from ahp.policy.problems import Place, PolicyError, Problem, nearest, quoted
 from ahp.policy.shape import RawFile
 from ahp.system.digest import tagged
@@ -55,11 +56,14 @@ class _Reading:
             for wanted, place in shape.extended(data, name):
                 self.extend(wanted, place, chain)  # their errors belong into the same list
             return
-        for index, wanted in enumerate(raw.model.extends):
-            self.extend(wanted, raw.place("extends", index), chain)
+        for index, listed in enumerate(raw.model.extends):
+            self.extend(listed, raw.place("extends", index), chain)
         self.files.append(raw)
 
-    def extend(self, wanted: str, place: Place, chain: tuple[str, ...]) -> None:
+    def extend(self, wanted: str | SharedKeys, place: Place, chain: tuple[str, ...]) -> None:
+        if isinstance(wanted, SharedKeys):
+            self.shared(wanted, place, chain)
+            return
         is_pack = bool(_PACK.match(wanted))
         known = wanted if is_pack else f"{self.layer}:{wanted}"
         if known in chain:
@@ -73,6 +77,24 @@ class _Reading:
                 self.pack(wanted, place, (*chain, known))
             else:
                 self.beside(wanted, place, (*chain, known))
+
+    def shared(self, wanted: SharedKeys, place: Place, chain: tuple[str, ...]) -> None:
+        known = f"{vendored.SHARED} {wanted.called}"
+        if self.layer != "project" or len(chain) > 1:
+            what = "only the project's .ahp/hooks.yaml itself extends a policy of another repository"
+            self.problems.append(Problem(place, what))
+        elif known in self.done:
+            what = f"two shared policies are called {quoted(wanted.called)}; give one of them a `name:`"
+            self.problems.append(Problem(place, what))
+        else:
+            self.done.add(known)
+            try:
+                data = vendored.text_of(wanted, lambda path: self.source.beside(self.layer, path))
+            except AhpError as error:
+                self.problems.append(Problem(place, str(error)))
+                return
+            name = os.path.join(os.path.dirname(chain[0]), vendored.place(wanted.called, wanted.path))
+            self.file(data, name, f"pack {wanted.called}", (*chain, known))
 
     def pack(self, wanted: str, place: Place, chain: tuple[str, ...]) -> None:
         found = sources.pack(wanted)
@@ -88,6 +110,10 @@ class _Reading:
         self.file(data, f"pack {wanted}", f"pack {wanted}", chain)
 
     def beside(self, wanted: str, place: Place, chain: tuple[str, ...]) -> None:
+        if chain[-2].startswith(vendored.SHARED):
+            what = f"a policy of another repository extends packs only, and not {quoted(wanted)}"
+            self.problems.append(Problem(place, what))
+            return
         parts = wanted.split("/")
         if (
             not wanted.endswith((".yaml", ".yml"))

@@ -28,6 +28,8 @@ def schema() -> dict[str, Any]:
     for name in ("ShortRule", "LongRule"):
         suggestions = made["$defs"][name]["properties"]["suggestions"]
         suggestions["items"] = _or_text(suggestions["items"])
+    extends = made["properties"]["extends"]
+    extends["items"] = _or_text(extends["items"])
     extract = made["$defs"]["Command"]["properties"]["extract"]
     extract["additionalProperties"] = _or_text(extract["additionalProperties"])
     return made

@@ -2,9 +2,19 @@
 and the policy reference come from it. Conditions are text here; `validate` reads them.
 """
 
+import re
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+from pydantic_core import PydanticKnownError
 
 from ahp.policy.control import Action, BoxKeys
 from ahp.policy.model_types import (
@@ -286,6 +296,54 @@ Authority = Annotated[
 ]
 
 
+# What names no program to git, no option, nothing outside of a folder, and tells no password.
+_ADDRESS = re.compile(r"(https://[^\s@]+|ssh://([\w.\-]+@)?[\w\[][^\s@]*|file:///[^\s]+|[\w.]+@[\w.\-]+:[^\s]+)")
+_NAMED = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,99}")
+_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\-]*)*")
+
+
+class SharedKeys(Keys):
+    """A policy of another repository, which `ahp policy update` has written into this one."""
+
+    repo: Text
+    """Where it is: an address of git that begins with https://, ssh:// or file:///, or USER@HOST:PATH."""
+    ref: Text
+    """The version: a tag (`v3`), or else a branch."""
+    path: Text = "hooks.yaml"
+    """The file of the policy there."""
+    name: Name | None = None
+    """What it is called here, in `.ahp/vendor/NAME`; by default the last part of `repo`."""
+    signers: list[Text] = Field(min_length=1)
+    """Who may sign a version, a line of ssh-keygen's ALLOWED SIGNERS each: `ann@example.org ssh-ed25519 AAAA…`."""
+
+    @model_validator(mode="after")
+    def _can_be_fetched(self) -> "SharedKeys":
+        if not _ADDRESS.fullmatch(self.repo) or not self.repo.isprintable():
+            raise ValueError("`repo` is https://…, ssh://…, file:///… or USER@HOST:PATH, without a password")
+        if not _PATH.fullmatch(self.ref) or ".." in self.ref:
+            raise ValueError("`ref` is the name of a tag or of a branch")
+        if not _PATH.fullmatch(self.path) or not self.path.endswith((".yaml", ".yml")) or self.path == "waivers.yaml":
+            raise ValueError("`path` is a .yaml file of that repository, which is not its waivers.yaml")
+        if not _NAMED.fullmatch(self.called):
+            raise ValueError("the end of `repo` is no name of a folder; give a `name` of letters, digits and `_.-`")
+        if any("\n" in line or "\r" in line for line in self.signers):
+            raise ValueError("each of `signers` is one line")
+        return self
+
+    @property
+    def called(self) -> str:
+        """The name of its folder."""
+        return self.name or self.repo.rstrip("/").rpartition("/")[2].rpartition(":")[2].removesuffix(".git")
+
+
+def _text_as_it_is(given: object, validate: ValidatorFunctionWrapHandler) -> str | SharedKeys:
+    if isinstance(given, dict):
+        return validate(given)  # type: ignore[no-any-return]
+    if not isinstance(given, str):
+        raise PydanticKnownError("string_type")
+    return given
+
+
 class HooksFile(Keys):
     """A policy file: `.ahp/hooks.yaml`, `~/.ahp/hooks.yaml`, `.ahp/hooks.local.yaml`, or a pack."""
 
@@ -293,8 +351,11 @@ class HooksFile(Keys):
     """The version of this format."""
     requires: Text | None = None
     """The ahp versions that can read it: `>=0.3` or `>=0.3,<1`. Read before everything else."""
-    extends: Texts = Field(default=[])
-    """Packs by name, or files inside this file's folder (ending in .yaml), which this file changes and adds to."""
+    extends: Annotated[list[Annotated[SharedKeys, WrapValidator(_text_as_it_is)]], BeforeValidator(as_list)] = Field(
+        default=[]
+    )
+    """What this file changes and adds to: packs by name, files inside this file's folder (ending in .yaml), and
+    policies of other repositories."""
     mode: Literal["enforce", "observe"] = "enforce"
     """`observe` logs every signal and enforces none."""
     limits: dict[str, LimitValue | dict[str, LimitValue]] = Field(default={})

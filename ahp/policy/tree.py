@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 FOLDER = ".ahp"
 HOOKS = ".ahp/hooks.yaml"
 WAIVERS = ".ahp/waivers.yaml"
+LOCK = ".ahp/policy.lock"
 LOCAL = ".ahp/hooks.local.yaml"
 UNREAD = "the object "  # error prefix for a missing blob
 _LINK, _SUBMODULE = "120000", "160000"
-_LIMIT = 1 << 20
+LIMIT = 1 << 20
 _KEPT = "/ahp-head"
 
 
@@ -98,7 +99,7 @@ def of_head(repo: "Repository", listed: bytes | None, keeps: bool = False) -> Po
     head = repo.head_id() if keeps else ""
     if not head:
         return of_commit(repo, "HEAD")
-    kept, _, tail = (files.read(repo.git_dir + _KEPT, _LIMIT) or b"").partition(b"\0")
+    kept, _, tail = (files.read(repo.git_dir + _KEPT, LIMIT) or b"").partition(b"\0")
     if kept == head.encode() and tail.endswith(b"\0"):
         return PolicyTree(repo, "HEAD", parse(tail[:-1]))
     tree = of_commit(repo, head, "HEAD")
@@ -141,8 +142,8 @@ def _blob(repo: "Repository", oid: str, path: str) -> bytes:
     if words[1:2] != [b"blob"]:
         raise AhpError(f"{UNREAD}{oid[:12]} of {path} is missing here")
     content = body[: int(words[2])]
-    if len(content) > _LIMIT:
-        raise AhpError(f"{path} has {len(content)} bytes, more than the {_LIMIT} allowed")
+    if len(content) > LIMIT:
+        raise AhpError(f"{path} has {len(content)} bytes, more than the {LIMIT} allowed")
     if digest.object_id(b"blob", content, len(oid)) != oid:
         raise AhpError(f"{UNREAD}{oid[:12]} of {path} is not what its id says; `git fsck` tells more")
     return content

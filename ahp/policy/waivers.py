@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from ahp.policy import yamltext
+from ahp.policy import vendored, yamltext
 from ahp.policy.cache import WAIVERS
 from ahp.policy.problems import PolicyError, Problem, nearest, quoted
 from ahp.protocol.text import one_line
@@ -52,6 +52,8 @@ class Waiver(BaseModel):
     """Who answers for it."""
     expires: datetime.date
     """The last day it holds, at most 90 days ahead."""
+    repository: _Line | None = None
+    """Only in an organisation's waivers, where it is needed: the repository it is for, `HOST/PATH`; `*` for all."""
     digest: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
     """The rule as it was approved (`ahp policy show --all`): a rule that was changed is not excused any more. Without
     it a waiver is bound to the rule as it was when it first excused it."""
@@ -110,8 +112,25 @@ class Waivers(BaseModel):
         return [text for waiver in self.waivers if (text := _warning(waiver, today, digests))]
 
 
-def parse(data: bytes, name: str = PATH, today: datetime.date | None = None) -> Waivers:
+def in_force(read: Callable[[str], bytes | None], today: datetime.date | None = None) -> Waivers:
+    """The project's own waivers, then the organisation's for this repository; `read` gives files by their paths.
+
+    Raises PolicyError, AhpError.
+    """
+    own = parse(read(PATH) or b"", today=today).waivers
+    shared = [
+        waiver
+        for path, data, repository in vendored.waivers_of(lambda path: read(f".ahp/{path}"))
+        for waiver in parse(data, f".ahp/{path}", today, shared=True).waivers
+        if waiver.repository in ("*", repository)
+    ]
+    return Waivers.model_construct(waivers=[*own, *shared])
+
+
+def parse(data: bytes, name: str = PATH, today: datetime.date | None = None, shared: bool = False) -> Waivers:
     """The waivers in a file's bytes. Raises PolicyError with every mistake at `file:line:column`.
+
+    `shared` are those of an organisation, each for a repository.
 
     An expiry beyond 90 days after `today` (UTC; default: now) is a mistake. One in the past is none, or the file
     would break the gate on the day after its first waiver ends.
@@ -123,6 +142,11 @@ def parse(data: bytes, name: str = PATH, today: datetime.date | None = None) -> 
         waivers = Waivers.model_validate({"waivers": _dated(node.plain())})
     except ValidationError as error:
         raise PolicyError(_problem(node, error_) for error_ in error.errors()) from None
+    if wrong := [n for n, waiver in enumerate(waivers.waivers) if (waiver.repository is not None) != shared]:
+        why = (
+            "an organisation's waiver needs `repository`" if shared else "`repository` is for an organisation's waivers"
+        )
+        raise PolicyError(Problem(node.at((n,)).place, why) for n in wrong)
     latest = (today or now()) + datetime.timedelta(days=LONGEST_DAYS)
     late = [n for n, waiver in enumerate(waivers.waivers) if waiver.expires > latest]
     if late:

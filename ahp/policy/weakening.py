@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Callable, Collection
 
 from ahp.facts import policy as names
-from ahp.policy import diff, judge_files, layers, merged, succession, waivers, yamltext
+from ahp.policy import diff, judge_files, layers, merged, succession, vendored, waivers, yamltext
 from ahp.policy import tree as trees
 from ahp.policy.diff import STRONGER, UNKNOWN, WEAKER, Change
 from ahp.policy.problems import Place, PolicyError, quoted
@@ -19,7 +19,7 @@ from ahp.system.view import View
 
 _SHOWN = 100
 # Parts that stand at no line of the new state.
-_WITHOUT_LINE = ("rule", "file", "requires", "test", "waiver", "judge")
+_WITHOUT_LINE = ("rule", "file", "requires", "test", "waiver", "judge", "shared")
 
 
 def facts(event: Event) -> dict[str, object]:
@@ -120,10 +120,15 @@ class Sides:
     def beside(self, touched: Collection[str]) -> list[Change]:
         """The changes of waivers, approvers, policy tests and of who judges in CI among the paths `touched`."""
         found: list[Change] = []
-        for path, compare in ((names.WAIVERS, _waivers), (names.APPROVERS, _approvers)):
-            if path in touched:
+        shared = any(path == names.LOCK or path.startswith(names.VENDOR) for path in touched)
+        for path, is_touched, compare in (
+            (names.LOCK, shared, _locks),
+            (names.WAIVERS, shared or names.WAIVERS in touched, _waivers),
+            (names.APPROVERS, names.APPROVERS in touched, _approvers),
+        ):
+            if is_touched:
                 try:
-                    found += compare(self.old.read(path) or b"", self.new.read(path) or b"")
+                    found += compare(self.old, self.new)
                 except AhpError as error:
                     found.append(_unknown(path, error))
         found += self._tests(sorted(path for path in touched if path.startswith(names.TESTS)))
@@ -249,7 +254,7 @@ _SETTINGS = (_mode, _authority, _keys, _box)
 
 
 def _may_hold_rules(path: str) -> bool:
-    return names.may_be_extended(path) or path in (names.HOOKS, names.FOLDER)
+    return names.may_be_extended(path) or path in (names.HOOKS, names.LOCK, names.FOLDER)
 
 
 def _links(entries: list[FileChange]) -> list[Change]:
@@ -261,25 +266,58 @@ def _links(entries: list[FileChange]) -> list[Change]:
     ]
 
 
-def _waivers(old: bytes, new: bytes) -> list[Change]:
-    """Waivers that no former one covers: new, longer, or less bound. Raises PolicyError."""
-    before = waivers.parse(old, names.WAIVERS).waivers
+def _locks(old: TreeReader, new: TreeReader) -> list[Change]:
+    """Shared policies that went back to an older version, come from elsewhere, or may be signed by more people.
+
+    What their rules became is compared as that of all rules. Raises AhpError.
+    """
+    before, after = (vendored.read_lock(side.read(names.LOCK)) for side in (old, new))
+    told = []
+    for name, now in after.shared.items():
+        was = before.shared.get(name)
+        if was is None:
+            continue
+        if was.repo != now.repo:
+            told.append((UNKNOWN, f"the shared policy {quoted(name)} comes from another repository now"))
+        elif now.at < was.at:
+            told.append(
+                (WEAKER, f"the shared policy {quoted(name)} goes back from {was.ref} to {now.ref}, an older one")
+            )
+        added = [line for line in now.signers if line not in was.signers]
+        told += [(WEAKER, f"another key may sign the shared policy {quoted(name)}: {quoted(line)}") for line in added]
+    if before.shared and before.repository != after.repository:
+        told.append(
+            (UNKNOWN, f"waivers are those of {quoted(after.repository)} now, not of {quoted(before.repository)}")
+        )
+    return [Change("", names.LOCK, "shared", verdict, what, Place(names.LOCK)) for verdict, what in told]
+
+
+def _waivers(old: TreeReader, new: TreeReader) -> list[Change]:
+    """Waivers that no former one covers: new, longer, or less bound. Raises PolicyError, AhpError."""
+    before = waivers.in_force(old.read).waivers
     found = []
-    for waiver in waivers.parse(new, names.WAIVERS).waivers:
-        same = [one for one in before if one.rule == waiver.rule and one.subject in (waiver.subject, "*")]
+    for waiver in waivers.in_force(new.read).waivers:
+        same = [
+            one
+            for one in before
+            if one.rule == waiver.rule
+            and one.subject in (waiver.subject, "*")
+            and (one.repository is None) == (waiver.repository is None)
+        ]
         if not any(one.expires >= waiver.expires and one.digest in (None, waiver.digest) for one in same):
             what = "is longer or less bound than before" if same else "is new"
             detail = f"the waiver of {quoted(waiver.rule)} on {quoted(waiver.subject)} until {waiver.expires} {what}"
-            found.append(Change("", names.WAIVERS, "waiver", WEAKER, detail, Place(names.WAIVERS)))
+            file = names.WAIVERS if waiver.repository is None else names.LOCK
+            found.append(Change("", file, "waiver", WEAKER, detail, Place(file)))
     return found
 
 
-def _approvers(old: bytes, new: bytes) -> list[Change]:
+def _approvers(old: TreeReader, new: TreeReader) -> list[Change]:
     """Lines of the allowed signers (ssh-keygen(1)) that were not there: whoever they name may approve now."""
-    known = set(_lines(old))
+    known = set(_lines(old.read(names.APPROVERS) or b""))
     return [
         Change("", names.APPROVERS, "approver", WEAKER, f"a new line: {quoted(line)}", Place(names.APPROVERS, number))
-        for line, number in _lines(new).items()
+        for line, number in _lines(new.read(names.APPROVERS) or b"").items()
         if line not in known
     ]
 
@@ -314,7 +352,11 @@ def _unknown(path: str, error: AhpError) -> Change:
 def _record(change: Change) -> dict[str, object]:
     """One item of `policy.weakenings`."""
     # The file is shown beside it; these details say themselves what they are about.
-    said = change.detail if change.part in ("file", "test", "waiver", "judge") else f"{change.part}: {change.detail}"
+    said = (
+        change.detail
+        if change.part in ("file", "test", "waiver", "judge", "shared")
+        else f"{change.part}: {change.detail}"
+    )
     if change.trigger:
         said = f"`{change.key}` at {change.trigger}: {change.part}: {change.detail}"
     cannot = "; this cannot be compared" if change.verdict == UNKNOWN and change.part != "file" else ""

@@ -29,6 +29,15 @@ def _without_user(address: str) -> str:
     return address[:end].rpartition("@")[2] + address[end:]
 
 
+def repository_name(address: str) -> str:
+    """`host/path` of an address of git, which tells no secret: no user, password, port, query or `.git`."""
+    _, scheme, plain = without_credentials(address).rpartition("://")
+    if not scheme and ":" in plain:
+        plain = plain.rpartition("@")[2].replace(":", "/", 1)
+    host, _, path = plain.partition("?")[0].partition("/")
+    return one_line(f"{host.partition(':')[0].lower()}/{path}".strip("/").removesuffix(".git"))
+
+
 def trim(text: str, limit: int) -> str:
     """At most `limit` characters; what was cut is marked by an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"

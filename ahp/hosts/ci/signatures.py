@@ -126,9 +126,11 @@ def program() -> str:
     return found
 
 
-def principal(payload: bytes, armoured: bytes, approvers: bytes, now: float, namespace: str) -> str:
-    """Who of `approvers` signed the payload, for `namespace`, with a key that is valid `now`. Raises NotApproved, and
-    AhpError where ssh-keygen cannot be run.
+def principal(
+    payload: bytes, armoured: bytes, approvers: bytes, now: float, namespace: str, named: str = ".ahp/approvers names"
+) -> str:
+    """Who of `approvers` signed the payload, for `namespace`, with a key that is valid `now`. Raises NotApproved, which
+    says who has `named` the keys, and AhpError where ssh-keygen cannot be run.
     """
     env = {**environ.scrubbed(environ.current()), "TZ": "UTC", "LC_ALL": "C"}  # the time is read in the zone of TZ
     keygen = program()
@@ -156,7 +158,7 @@ def principal(payload: bytes, armoured: bytes, approvers: bytes, now: float, nam
                 return one_line(name)
     finally:
         shutil.rmtree(folder)
-    raise NotApproved("its signature is by no key that .ahp/approvers names and that is valid now")
+    raise NotApproved(f"its signature is by no key that {named} and that is valid now")
 
 
 class Reader:

@@ -106,8 +106,7 @@ def _project(say: Texts) -> tuple[str, Sequence[Waiver] | str, Policy | None]:
     name = os.path.basename(repo.root or repo.git_dir).removesuffix(".git")
     try:
         head = tree.of_commit(repo, "HEAD")
-        data = head.read(waivers.PATH)
-        given = waivers.parse(data).waivers if data else []
+        given = waivers.in_force(head.read).waivers
     except AhpError as error:
         return name, say("waivers_unread", why=one_line(error, 300)), None
     try:

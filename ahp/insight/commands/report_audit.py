@@ -92,8 +92,8 @@ def _waivers(repo: Repository) -> Waived:
     @cache
     def of(commit: str) -> dict[str, waivers.Waiver]:
         try:
-            data = tree.of_commit(repo, commit).read(waivers.PATH)
-            return {one.name: one for one in (waivers.parse(data).waivers if data else [])}
+            given = waivers.in_force(tree.of_commit(repo, commit).read).waivers
+            return {one.name: one for one in given}
         except AhpError:  # gone, or it never parsed: then nobody knows here who approved
             return {}
 
