@@ -11,12 +11,14 @@ from ahp.conditions import globs, operators, pitfalls, regexes
 from ahp.conditions.checker import Checker, Typed, a_type
 from ahp.conditions.diagnostics import quoted
 from ahp.conditions.language import FUNCTION, LOOP, METHOD, OPERATIONS, Operation, callables
+from ahp.conditions.runtime import names
 from ahp.conditions.schema import ANY, SchemaError
 from ahp.conditions.spelling import nearest
 
 _PATH = re.compile(r'(?:"[^"]*"|[^."]+)(?:\.(?:"[^"]*"|[^."]+))*')
 _LOOKS = re.compile(r"\(\?<?[=!]")
 _METHODS = f"methods of a text are {', '.join(sorted(callables(METHOD)))}"
+_OUTER = "the rule takes the outer one: `each: x in LIST`, and its condition keeps the inner one"
 _PATHS = ("fact", "item", "key", "field", "index", "entry", "at")
 
 
@@ -248,19 +250,21 @@ def _loop(checker: Checker, node: ast.Call, operation: Operation) -> Typed:
     if not isinstance(generator, ast.GeneratorExp):
         hint = "len(LIST) counts items" if name == "count" else ""
         raise checker.refuse(generator, "type", f"{name}() takes a loop: {name}(… for x in LIST)", hint)
-    if checker.in_loop or len(generator.generators) != 1:
-        hint = "the rule takes the outer one: `each: x in LIST`, and its condition keeps the inner one"
-        raise checker.refuse(node, "syntax", "loops are not nested", hint)
+    if len(generator.generators) != 1:
+        raise checker.refuse(node, "syntax", "loops are not nested", _OUTER)
     clause = generator.generators[0]
     var, source = checker.variable(clause.target), checker.items(clause.iter)
     assert source.type.item is not None
-    checker.in_loop, checker.scope[var] = True, source.type.item
+    outer, checker.loops, checker.scope[var] = checker.loops, (*checker.loops, var), source.type.item
     try:
         chosen = [checker.boolean(test) for test in clause.ifs]
-        return _asked(checker, node, operation, generator.elt, chosen, source, var)
+        made = _asked(checker, node, operation, generator.elt, chosen, source, var)
     finally:
-        checker.in_loop = False
+        checker.loops = outer
         del checker.scope[var]
+    if (read := next((one for one in outer if names(made.plan, one)), None)) is not None:
+        raise checker.refuse(node, "syntax", f"loops are not nested, and this one reads {quoted(read)}", _OUTER)
+    return made
 
 
 def _asked(

@@ -98,7 +98,7 @@ class Checker:
         self.types: dict[str, Type] = dict(self.scope)
         self.problems: list[Refused] = []
         self.advice: list[Refused] = []
-        self.in_loop = False
+        self.loops: tuple[str, ...] = ()
 
     def refuse(self, node: ast.AST, kind: str, message: str, hint: str = "") -> Refused:
         """A refusal at a node."""

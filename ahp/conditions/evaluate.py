@@ -27,9 +27,12 @@ def build(plan: "Any", slots: "dict[str, int]") -> "Callable[[Slots], bool]":
     with kind and path, or Bound. Raises PlanError for a plan that the checker did not make. Only one thread at a time
     may call a built condition.
     """
-    test = _construct(plan, Builder(OPERATIONS, slots))
+    builder = Builder(OPERATIONS, slots)
+    test, once = _construct(plan, builder), builder.once
 
     def condition(facts: "Slots") -> bool:
+        for value in once:
+            value.clear()
         try:
             return test(facts)  # type: ignore[no-any-return]
         except FAULTS as error:
@@ -48,23 +51,34 @@ def build_each(
 
     Raises Undecided when the list itself cannot be had, Bound, and PlanError as `build` does.
     """
-    builder = Builder(OPERATIONS, slots)
+    builder = Builder(OPERATIONS, slots, var)
     source, test = _construct(list_plan, builder), _construct(plan, builder)
-    cell = builder.cell(var)
+    cell, once, per_item = builder.cell(var), builder.once, builder.per_item
+
+    def anew(facts: "Slots") -> "Any":
+        for value in per_item:
+            value.clear()
+        return test(facts)
+
+    ask = anew if per_item else test
 
     def condition(facts: "Slots") -> "tuple[list[Any], Undecided | None]":
+        for value in once:
+            value.clear()
         try:
             items = source(facts)
             len(items)
         except FAULTS as error:
             raise _reason(error, list_plan, builder, facts) from None
         try:
-            hits, doubt = logic.select(items, test, cell, facts)
+            hits, doubt = logic.select(items, ask, cell, facts)
         except (OverflowError, RecursionError) as error:
             raise Bound(str(error)) from None
         if doubt is None:
             return hits, None
         cell[0] = doubt[0]
+        for value in per_item:
+            value.clear()
         return hits, _reason(doubt[1], plan, builder, facts)
 
     return condition
@@ -74,7 +88,15 @@ def closure(plan: "Any", slots: "dict[str, int]") -> "Closure":
     """The value of any checked expression, as a function of the facts. It raises FAULTS, OverflowError, RecursionError
     and Bound; this raises PlanError.
     """
-    return _construct(plan, Builder(OPERATIONS, slots))
+    builder = Builder(OPERATIONS, slots)
+    made, once = _construct(plan, builder), builder.once
+
+    def anew(facts: "Slots") -> "Any":
+        for value in once:
+            value.clear()
+        return made(facts)
+
+    return anew if once else made
 
 
 def _construct(plan: "Any", builder: Builder) -> "Closure":

@@ -7,6 +7,7 @@ from typing import Any
 
 from ahp.conditions.evaluate import path_of
 from ahp.conditions.language import LOOP, OPERATIONS, children, with_children
+from ahp.conditions.runtime import names
 from ahp.conditions.schema import Schema
 
 
@@ -97,17 +98,26 @@ def size(plan: Plan) -> int:
     return sum(1 for _ in walk(plan))
 
 
-def cost(plan: Plan) -> int:
+def cost(plan: Plan, var: str = "") -> int:
     """A plan's static cost: its nodes by weight, those in a loop as often as its list is long. A policy sums it
-    (design §5); the deadline of an event bounds what a list is longer.
+    (design §5); the deadline of an event bounds what a list is longer. With the variable of an `each`, that of asking
+    all its items. What a loop inside of another, or of an `each`, gives is kept (`runtime.Builder`).
     """
+    each, once = _costs(plan, var, bool(var))
+    return (_ITEMS if var else 1) * each + once
+
+
+def _costs(plan: Plan, var: str, inside: bool) -> tuple[int, int]:
+    """The cost of a plan each time, and that of the loops in it that are gone through once."""
     operation = OPERATIONS[plan[0]]
-    inner = list(children(plan))
-    costs = [cost(child) for child in inner]
-    if operation.call == LOOP:
+    is_loop, inner = operation.call == LOOP, children(plan)
+    costs = [_costs(child, var, inside or is_loop) for child in inner]
+    each, once = [one for one, _ in costs], sum(kept for _, kept in costs)
+    if is_loop:
         times = _INNER_ITEMS if inner[1][0] == "field" else _ITEMS
-        costs = [one if at == 1 else times * one for at, one in enumerate(costs)]  # its list stands second
-    return operation.weight + sum(costs)
+        each = [one if at == 1 else times * one for at, one in enumerate(each)]  # its list stands second
+    whole = operation.weight + sum(each)
+    return (1, once + whole) if is_loop and inside and not (var and names(plan, var)) else (whole, once)
 
 
 def as_fact(plan: Plan, var: str) -> Plan:

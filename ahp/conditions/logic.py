@@ -7,7 +7,7 @@ not multiply the work.
 
 from time import monotonic
 
-from ahp.conditions.runtime import FAULTS, MAX_ITEMS, Bound, number, unusable
+from ahp.conditions.runtime import FAULTS, MAX_ITEMS, Bound, names, number, unusable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,13 +154,9 @@ def joins(condition: "Any", var: str) -> "list[tuple[str, Any, bool]]":
     for part in condition[1:] if condition[0] == "and" else [condition]:
         if part[0] in ("==", "in"):
             left, right = (part[2], part[1]) if part[0] == "==" and part[2][:2] == own else part[1:3]
-            if left[:2] == own and not _names(right, var):
+            if left[:2] == own and not names(right, var):
                 found.append((left[2], right, part[0] == "in"))
     return found
-
-
-def _names(plan: "Any", var: str) -> bool:
-    return plan[:2] == ["item", var] or any(_names(part, var) for part in plan if isinstance(part, list))
 
 
 def _near(builder: "Builder", node: "Any") -> "Callable[[Slots, Any], Any] | None":
@@ -170,7 +166,7 @@ def _near(builder: "Builder", node: "Any") -> "Callable[[Slots, Any], Any] | Non
     found = joins(node[1], node[3]) if node[2][0] == "fact" else []
     if not found:
         return None
-    names, outer = [name for name, _, _ in found], [(builder.build(plan), is_list) for _, plan, is_list in found]
+    fields, outer = [name for name, _, _ in found], [(builder.build(plan), is_list) for _, plan, is_list in found]
     kept: list[Any] = [None, {}]  # a list and its items by these fields
 
     def near(facts: "Slots", items: "Any") -> "Any":
@@ -184,7 +180,7 @@ def _near(builder: "Builder", node: "Any") -> "Callable[[Slots, Any], Any] | Non
             if kept[0] is not items:
                 by: dict[Any, Any] = {}
                 for item in items:
-                    by.setdefault(tuple([item[name] for name in names]), []).append(item)
+                    by.setdefault(tuple([item[name] for name in fields]), []).append(item)
                 kept[:] = items, by
             return [item for key in keys for item in kept[1].get(key, ())]
         except (KeyError, TypeError, *FAULTS):

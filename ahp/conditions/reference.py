@@ -15,6 +15,7 @@ from ahp.conditions.diagnostics import clip
 from ahp.conditions.evaluate import Bound, Undecided, build
 from ahp.conditions.guards import as_fact, reads
 from ahp.conditions.parse import parse
+from ahp.conditions.parts import written
 from ahp.conditions.reference_evaluator import Evaluator
 from ahp.conditions.samples import fact_sets
 from ahp.conditions.schema import Schema
@@ -42,7 +43,7 @@ def explain(
     evaluator, whole = Evaluator(facts, constants or {}), _Dotted().visit(parse(text))
     found: dict[str, Any] = {}
     for node in _explained(whole):
-        source = text if node is whole else _source(node)
+        source = text if node is whole else written(node)
         if source not in found:
             try:
                 found[source] = evaluator.run(node)
@@ -91,15 +92,6 @@ class _Dotted(ast.NodeTransformer):
         if not isinstance(key, str) or not key.isidentifier():
             return node
         return ast.copy_location(ast.Attribute(node.value, key, ast.Load()), node)
-
-
-def _source(node: ast.expr) -> str:
-    """What stands there, without the second pair of parentheses that `ast.unparse` gives to a loop."""
-    text = ast.unparse(node)
-    for call in ast.walk(node):
-        if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.GeneratorExp):
-            text = text.replace(ast.unparse(call), ast.unparse(call.func) + ast.unparse(call.args[0]))
-    return text
 
 
 def _explained(node: ast.AST) -> list[ast.expr]:

@@ -111,19 +111,47 @@ def unusable(value: "Any") -> Undecided:
     return Undecided("missing_fact" if value is MISSING else "null_operand")
 
 
+def names(plan: "Any", var: str) -> bool:
+    """Whether a plan reads a loop's variable."""
+    return plan[:2] == ["item", var] or any(names(part, var) for part in plan if isinstance(part, list))
+
+
+def _kept(made: "Closure", value: "list[Any]") -> "Closure":
+    """The closure, asked once until `value` is emptied: it keeps what it gave, or the fault that it raised."""
+
+    def found(facts: "Slots") -> "Any":
+        if not value:
+            try:
+                value[:] = made(facts), None
+            except FAULTS as error:
+                value[:] = None, error
+        if value[1] is not None:
+            raise value[1].with_traceback(None)
+        return value[0]
+
+    return found
+
+
 class Builder:
     """Makes the closures of one condition: they share the index of each fact's slot, and a cell for each loop
     variable that holds the item the loop is at.
 
-    `operations` is the table of the language by name (`ahp.conditions.language`).
+    `operations` is the table of the language by name (`ahp.conditions.language`); `var` the variable of an `each`, ""
+    without one. What a loop gives is kept, so that one that stands twice, inside of another or in an `each` is gone
+    through once: `kept` are their closures by text, `once` the values for these facts, `per_item` those for this item.
     """
 
-    __slots__ = ("cells", "operations", "slots")
+    __slots__ = ("cells", "kept", "once", "open", "operations", "per_item", "slots", "var")
 
-    def __init__(self, operations: "dict[str, Any]", slots: "dict[str, int]") -> None:
+    def __init__(self, operations: "dict[str, Any]", slots: "dict[str, int]", var: str = "") -> None:
         self.operations = operations
         self.slots = slots
+        self.var = var
+        self.open = 0  # loops that what is being built stands in
         self.cells: dict[str, list[Any]] = {}
+        self.kept: dict[str, Closure] = {}
+        self.once: list[list[Any]] = []
+        self.per_item: list[list[Any]] = []
 
     def cell(self, var: str) -> "list[Any]":
         """The cell of a loop variable."""
@@ -131,7 +159,24 @@ class Builder:
 
     def build(self, node: "Any") -> "Closure":
         """The closure of one node. Raises PlanError, or KeyError and the like, for what is no node of a plan."""
+        if self.operations[node[0]].call == "loop":
+            return self._loop(node)
         return self.operations[node[0]].make(self, node)  # type: ignore[no-any-return]
+
+    def _loop(self, node: "Any") -> "Closure":
+        text = repr(node)
+        if text in self.kept:
+            return self.kept[text]
+        self.open += 1
+        made = self.operations[node[0]].make(self, node)
+        self.open -= 1
+        is_items = bool(self.var) and names(node, self.var)
+        if is_items and not self.open:
+            return made  # type: ignore[no-any-return]
+        value: list[Any] = []
+        (self.per_item if is_items else self.once).append(value)
+        self.kept[text] = _kept(made, value)
+        return self.kept[text]
 
     def slot(self, node: "Any") -> "int | None":
         """The index of a fact node, None for any other."""

@@ -10,9 +10,9 @@ from typing import Any
 
 from ahp.conditions import calls, entailment, guards, operators, paths
 from ahp.conditions.checker import Checker, Typed
-from ahp.conditions.diagnostics import ConditionError, Place, Position, Problem
+from ahp.conditions.diagnostics import ConditionError, Place, Position, Problem, quoted
 from ahp.conditions.lexical import Refused
-from ahp.conditions.parse import parse
+from ahp.conditions.parts import filled
 from ahp.conditions.schema import MAX_CONDITION_COST, Schema, Type
 
 __all__ = ["Checked", "ConditionError", "Each", "Position", "Problem", "check", "check_each", "check_value"]
@@ -38,10 +38,10 @@ _CONSTRUCTS: dict[type[ast.expr], Callable[[Checker, Any], Typed]] = {
 class Checked:
     """A condition that was accepted: nothing else can be compiled.
 
-    `plan` is plain JSON data for `evaluate.build`; `reads` the fact paths it needs; `cost` its static cost; `advice`
-    names facts that may be absent or null and are read without asking, and literals that are seldom meant. `constant`
-    is True or False where the schema lets the condition have no other value; `constant_problem` then says so, an error
-    in a policy, and is None where the author wrote the literal itself.
+    `plan` is plain JSON data for `evaluate.build`; `reads` the fact paths it needs; `cost` its static cost, for all
+    items where an `each` asks it; `advice` names facts that may be absent or null and are read without asking, and
+    literals that are seldom meant. `constant` is True or False where the schema lets the condition have no other value;
+    `constant_problem` then says so, an error in a policy, and is None where the author wrote the literal itself.
     """
 
     text: str
@@ -79,23 +79,26 @@ def check(
     item: tuple[str, Type] | None = None,
     constants: Mapping[str, Any] | None = None,
     variants: Mapping[str, Sequence[Any]] | None = None,
+    parts: Mapping[str, str] | None = None,
 ) -> Checked:
     """The condition that `text` states, checked against `schema`.
 
     `position` is where the text begins in its file; `item` names the variable of the rule's `each` and its type
     (`Each.item`); `constants` are values by full path (limits) that become part of the plan; `variants` are all values
-    that a limit which differs by environment can have, so that those used as patterns are checked now. Raises
-    ConditionError with every problem.
+    that a limit which differs by environment can have, so that those used as patterns are checked now; `parts` the
+    texts that names in it stand for (`parts.filled`), and which its text has afterwards. Raises ConditionError with
+    every problem.
     """
     checker = Checker(_CONSTRUCTS, schema, constants or {}, variants or {}, item)
     with _refusals(checker, position):
-        built = _bounded(checker.boolean(parse(text)).plan)
+        tree, text = filled(text, parts or {}, item[0] if item else "")
+        built = _bounded(checker.boolean(tree).plan)
     verdict = entailment.constant(built, checker.types)
     return Checked(
         text,
         built,
         guards.reads(built),
-        guards.cost(built),
+        guards.cost(built, item[0] if item else ""),
         (*_told(checker.advice, position), *_advice(built, schema, position)),
         verdict,
         _constant_problem(verdict, built, position),
@@ -111,13 +114,16 @@ def check_each(
     *,
     position: Position | None = None,
     constants: Mapping[str, Any] | None = None,
+    parts: Mapping[str, str] | None = None,
 ) -> Each:
     """The clause that `text` ("l in diff.added") states. Raises ConditionError."""
     checker = Checker(_CONSTRUCTS, schema, constants or {}, {}, None)
     with _refusals(checker, position):
         if (said := text.split())[:1] == ["for"]:
             raise Refused("syntax", "an each clause reads 'x in LIST'", Place(1, 0), f"write {' '.join(said[1:])}")
-        tree = parse(text)
+        if said[0] in (parts or {}):
+            raise Refused("name", f"{quoted(said[0])} is a part, and no variable", Place(1, 0))
+        tree, text = filled(text, parts or {})
         if not (isinstance(tree, ast.Compare) and len(tree.ops) == 1 and isinstance(tree.ops[0], ast.In)):
             raise checker.refuse(tree, "syntax", "an each clause reads 'x in LIST'", "for example: l in diff.added")
         var, source = checker.variable(tree.left), checker.items(tree.comparators[0])
@@ -126,11 +132,20 @@ def check_each(
     return Each(var, text, built, guards.reads(built), guards.cost(built), source.type.item)
 
 
-def check_value(text: str, schema: Schema) -> guards.Plan:
-    """The plan of an expression of any type, for `evaluate.closure`. Raises ConditionError."""
-    checker = Checker(_CONSTRUCTS, schema, {}, {}, None)
-    with _refusals(checker, None):
-        return _bounded(checker.expr(parse(text)).plan)
+def check_value(
+    text: str,
+    schema: Schema,
+    *,
+    position: Position | None = None,
+    item: tuple[str, Type] | None = None,
+    constants: Mapping[str, Any] | None = None,
+    variants: Mapping[str, Sequence[Any]] | None = None,
+    parts: Mapping[str, str] | None = None,
+) -> guards.Plan:
+    """The plan of an expression of any type, for `evaluate.closure`, as `check` has it. Raises ConditionError."""
+    checker = Checker(_CONSTRUCTS, schema, constants or {}, variants or {}, item)
+    with _refusals(checker, position):
+        return _bounded(checker.expr(filled(text, parts or {}, item[0] if item else "")[0]).plan)
 
 
 def _bounded(built: guards.Plan) -> guards.Plan:

@@ -5,11 +5,10 @@ from typing import Any
 
 from ahp.conditions.diagnostics import ConditionError
 from ahp.conditions.diagnostics import Problem as ConditionProblem
-from ahp.conditions.typecheck import Checked, Each
 from ahp.policy.raw import Field, RawPolicy
 from ahp.policy.rule import limits_in
 
-Ask = Callable[[dict[str, Any]], Checked | Each]
+Ask = Callable[..., Any]  # of `constants=`, what is checked
 
 _SAMPLES: tuple[Any, ...] = (50, "x", ["x"])  # values of a limit that no other file gives
 
@@ -68,8 +67,8 @@ def _mark(problem: ConditionProblem) -> Mark:
 def _told(ask: Ask, constants: dict[str, Any]) -> set[Mark]:
     """All that is said of a condition with these constants."""
     try:
-        checked = ask(constants)
+        checked = ask(constants=constants)
     except ConditionError as error:
         return {_mark(problem) for problem in error.problems}
-    constant = checked.constant_problem if isinstance(checked, Checked) else None
-    return {_mark(problem) for problem in (*checked.advice, constant) if problem is not None}
+    told = (*getattr(checked, "advice", ()), getattr(checked, "constant_problem", None))
+    return {_mark(problem) for problem in told if problem is not None}

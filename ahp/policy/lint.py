@@ -8,7 +8,10 @@ from ahp.conditions.evaluate import set_deadline
 from ahp.conditions.guards import Plan, walk
 from ahp.conditions.language import LOOP, OPERATIONS
 from ahp.conditions.logic import joins
+from ahp.conditions.parts import SHARED
+from ahp.conditions.parts import named as named_parts
 from ahp.conditions.pitfalls import braced
+from ahp.conditions.runtime import names
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Checked
 from ahp.policy import pairs
@@ -51,6 +54,7 @@ def advise(policy: Policy) -> list[Problem]:
         advice += _braces(rule, words.schema(rule.trigger)) + _quadratic(rule)
     advice += _softenings(policy) + _twins(policy) + pairs.advise(policy) + _lent(policy)
     advice += _unread_limits(policy) + _unread_facts(policy) + _idle_actions(policy)
+    advice += _unread_parts(policy)
     advice += _twice(policy) + _patterns(policy) + _alone(policy) + _fraction(policy) + _lost_controls(policy)
     if policy.raw.setting("mode") == "observe":
         place = policy.raw.settings["mode"].place
@@ -94,7 +98,7 @@ def _quadratic(rule: Rule) -> list[Problem]:
     found = []
     for node in walk(rule.condition.plan):
         is_loop = OPERATIONS[node[0]].call == LOOP and node[2][0] == "fact" and node[2][1] in lists
-        if is_loop and (node[0] != "any" or not joins(node[1], node[3])):
+        if is_loop and names(node, rule.each.var) and (node[0] != "any" or not joins(node[1], node[3])):
             what = f"`{rule.key}` asks of every item of {node[2][1]} about every other one; a long list takes too long"
             hint = f"compare a field with `==` or `in` first: any({node[3]}.path == {rule.each.var}.path and …)"
             found.append(Problem(rule.raw.where("condition"), f"{what}; {hint}"))
@@ -203,6 +207,24 @@ def _unread_limits(policy: Policy) -> list[Problem]:
             near = closest(name, {path.removeprefix("limits.") for path in read})
             hint = f"; did you mean `{near}`?" if near else ""
             found.append(Problem(field.key_place, f"no rule reads the limit `{name}`{hint}"))
+    return found
+
+
+def _unread_parts(policy: Policy) -> list[Problem]:
+    """Parts of a rule, and named conditions of the policy's own, whose names stand nowhere."""
+    shared, read = Vocabulary(policy.raw).shared, set()
+    found = []
+    for rule in policy.rules:
+        own = {name: field.value for name, field in rule.raw.get("let").items()}
+        fields = (*rule.raw.filters, *(rule.raw.fields[key] for key in ("condition", "each") if key in rule.raw.fields))
+        texts = [field.value for field in fields if field.value is not None]
+        used = {name for text in texts for name in named_parts(text, {**shared, **own})}
+        read |= used
+        what = f"no condition of `{rule.key}` names its part"
+        found += [Problem(rule.raw.get("let")[name].key_place, f"{what} `{name}`") for name in own if name not in used]
+    for name, field in policy.raw.conditions.items():
+        if f"{SHARED}.{name}" not in read and not field.layer.startswith("pack "):
+            found.append(Problem(field.key_place, f"no rule names the condition `{SHARED}.{name}`"))
     return found
 
 

@@ -12,7 +12,7 @@ from ahp.policy.shape import RawFile
 from ahp.protocol.triggers import TRIGGERS
 
 _SETTINGS = ("mode", "timezone", "escalation", "authority", "software_keys", "box")
-_NAMED_SETTINGS = ("limits", "environment", "facts")
+_NAMED_SETTINGS = ("limits", "conditions", "environment", "facts")
 
 
 class _Fields:
@@ -27,7 +27,11 @@ class _Fields:
 
     def given(self, model: Any, *path: str | int, leave: tuple[str, ...] = ()) -> Fields:
         names = [name for name in type(model).model_fields if name in model.model_fields_set and name not in leave]
-        return {name: self.field(getattr(model, name), *path, name) for name in names}
+        found = {name: self.field(getattr(model, name), *path, name) for name in names}
+        if "let" in found:
+            parts = {name: self.field(text, *path, "let", name) for name, text in model.let.items()}
+            found["let"] = found["let"]._replace(value=parts)
+        return found
 
 
 def merge(policy: RawPolicy, raw: RawFile, adds_only: bool = False) -> list[Problem]:
@@ -60,9 +64,10 @@ def merge(policy: RawPolicy, raw: RawFile, adds_only: bool = False) -> list[Prob
 
 
 def _new_parts(policy: RawPolicy, model: HooksFile) -> HooksFile:
-    """The rules, limits, environments and facts of a file whose names are not taken yet."""
+    """The rules, limits, conditions, environments and facts of a file whose names are not taken yet."""
     known: dict[str, Mapping[str, object]] = {
         "limits": policy.limits,
+        "conditions": policy.conditions,
         "environment": policy.environment,
         "facts": policy.facts,
         "rules": policy.short,

@@ -62,6 +62,8 @@ class FindingKeys(Keys):
 class RuleKeys(Keys):
     """The keys that rules have in both forms."""
 
+    let: dict[str, Condition] = Field(default={})
+    """Parts of its condition, `each` and `when` by name: `{docs: glob(f, 'docs/')}`; one may name others."""
     each: Condition | None = None
     """`x in LIST`: the condition is asked of every item."""
     message: Text | None = None
@@ -360,6 +362,8 @@ class HooksFile(Keys):
     """`observe` logs every signal and enforces none."""
     limits: dict[str, LimitValue | dict[str, LimitValue]] = Field(default={})
     """Constants that conditions read as `limits.NAME`; a mapping gives one for each environment, with `default`."""
+    conditions: dict[str, Condition] = Field(default={})
+    """Parts of conditions that rules share, which they name as `conditions.NAME`."""
     environment: dict[Name, Condition] = Field(default={})
     """Names with conditions; the first that holds is the environment, else `development`."""
     env_allow: Texts = Field(default=[])

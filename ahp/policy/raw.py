@@ -52,6 +52,7 @@ class RawRule:
     """One rule at one trigger, both forms alike; its conditions are unread text.
 
     `key` is `oracle/id`, or the id alone for a rule of the short form. `filters` are the `when`s that all must hold.
+    Its `let` has a field for each part.
     """
 
     trigger: str
@@ -87,6 +88,7 @@ class RawPolicy:
     settings: Fields = field(default_factory=dict)
     limits: Fields = field(default_factory=dict)
     every_limit: dict[str, list[Field]] = field(default_factory=dict)
+    conditions: Fields = field(default_factory=dict)
     environment: Fields = field(default_factory=dict)
     facts: Fields = field(default_factory=dict)
     reports: Fields = field(default_factory=dict)

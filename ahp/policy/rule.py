@@ -13,8 +13,6 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.system import jsontext
 from ahp.system.digest import tagged
 
-ITEMS = 1000  # the length of a list that the static cost assumes
-
 _LIMIT = re.compile(r"""\blimits\s*(?:\.\s*|\[\s*['"])(\w+)""")
 
 
@@ -112,8 +110,7 @@ class Rule:
     @property
     def cost(self) -> int:
         """Static cost in steps; a condition that is asked of every item counts as a loop of the language does."""
-        once = self.condition.cost + (self.when.cost if self.when is not None else 0)
-        return once if self.each is None else once + self.each.cost + ITEMS * self.condition.cost
+        return sum(one.cost for one in (self.condition, self.when, self.each) if one is not None)
 
     @property
     def reads(self) -> frozenset[str]:

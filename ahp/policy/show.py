@@ -11,6 +11,7 @@ from ahp.policy.raw import Field
 from ahp.policy.rule import Policy, Rule, rule_digest
 from ahp.protocol.triggers import TRIGGERS
 
+_SECTIONS = ("limits", "conditions", "environment", "facts", "reports")
 _SHOWN = 160  # characters of a value
 _DURATIONS = ("forget_after", "timeout")
 _ONE_LINE: Any = {"width": float("inf"), "sort_keys": False, "allow_unicode": True}
@@ -27,7 +28,7 @@ def describe(
     """
     waived = list(waivers)
     raw = policy.raw
-    named = {"limits": raw.limits, "environment": raw.environment, "facts": raw.facts, "reports": raw.reports}
+    named = {name: getattr(raw, name) for name in _SECTIONS}
     return {
         "files": list(raw.files),
         "settings": {name: _field(field) for name, field in raw.settings.items()},
@@ -52,6 +53,8 @@ def _field(field: Field) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump(by_alias=True, exclude_none=True)
+    if isinstance(value, dict):
+        return {name: part.value if isinstance(part, Field) else part for name, part in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list) else value
 
 
@@ -87,7 +90,7 @@ def sections(described: Mapping[str, Any], whole: bool = False) -> list[tuple[st
     files = "# " + (", then ".join(described["files"]) or "no policy file")
     settings = [
         (name if section == "settings" else f"{section}.{name}", f"{_shown(entry['value'], whole)}  [{entry['layer']}]")
-        for section in ("settings", "limits", "environment", "facts", "reports")
+        for section in ("settings", *_SECTIONS)
         for name, entry in described[section].items()
     ]
     triggers = groupby(described["rules"], lambda rule: str(rule["trigger"]))

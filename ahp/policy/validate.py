@@ -1,8 +1,9 @@
 """Raw policy to checked policy: the second stage, after which every condition is understood (design §4, §5)."""
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, TypeVar
 
 from ahp.conditions import typecheck as conditions
 from ahp.conditions.diagnostics import ConditionError, Position
@@ -28,6 +29,8 @@ def validate(raw: RawPolicy) -> tuple[Policy, list[Problem]]:
 
 
 Item = tuple[str, Type]
+Parts = dict[str, str]
+T = TypeVar("T")
 
 
 class _Checker:
@@ -36,10 +39,12 @@ class _Checker:
         self.vocabulary = Vocabulary(raw)
         self.problems: list[Problem] = self.vocabulary.problems()
         self.advice: list[Problem] = []
+        self.told: set[str] = set()  # what is wrong with a part is not said again where it is named
 
     def run(self) -> tuple[Policy, list[Problem]]:
         raw_rules, incomplete = expand(self.raw)
         self.problems += incomplete
+        self.shared()
         chosen = [(name, self.environment(field)) for name, field in self.raw.environment.items()]
         environment = tuple((name, checked) for name, checked in chosen if checked is not None)
         checked_rules = [self.rule(raw) for raw in raw_rules if raw.get("condition") and raw.get("intensity")]
@@ -61,14 +66,17 @@ class _Checker:
     def rule(self, raw: RawRule) -> Rule | None:
         before = len(self.problems)
         schema = self.vocabulary.schema(raw.trigger)
+        parts = {**self.vocabulary.shared, **{name: field.value for name, field in raw.get("let").items()}}
         self.levels(raw)
         self.problems += _check_action(raw)
-        filters = [self.condition(field, schema, raw) for field in raw.filters]
-        each = self.each(raw, schema)
+        filters = [self.condition(field, schema, raw, None, parts) for field in raw.filters]
+        each = self.each(raw, schema, parts)
         if len(self.problems) > before and (raw.get("each") and each is None):
             return None
         item = (each.var, each.item) if each is not None else None
-        condition = self.condition(raw.fields["condition"], schema, raw, item)
+        if not self.let(raw, schema, item, parts):
+            return None
+        condition = self.condition(raw.fields["condition"], schema, raw, item, parts)
         if condition is None or None in filters:
             return None
         limits = {f"limits.{name}" for name in self.raw.limits}
@@ -94,40 +102,55 @@ class _Checker:
                 )
                 self.problems.append(Problem(place, what))
 
-    def each(self, raw: RawRule, schema: Schema) -> Each | None:
+    def asked(
+        self, read: Callable[..., T], field: Field, schema: Schema, raw: RawRule | None, parts: Parts, **more: Any
+    ) -> T | ConditionError:
+        """What the text of a field says, as `read` of `conditions` has it; the error where `problems` then say it."""
+        ask = _ask(read, field, schema, parts, **more)
+        try:
+            return ask(constants=self.vocabulary.constants)
+        except ConditionError as error:
+            self.refuse(error.problems, field, raw, ask)
+            return error
+
+    def shared(self) -> None:
+        """Refuses named conditions that are wrong at every trigger, at their own place."""
+        for field in self.raw.conditions.values():
+            self.part(field, self.vocabulary.everything, None, None, self.vocabulary.shared)
+
+    def let(self, raw: RawRule, schema: Schema, item: Item | None, parts: Parts) -> bool:
+        """Refuses parts of a rule that are wrong, at their own place; whether all are right."""
+        before = len(self.problems), len(self.told)
+        for name, field in raw.get("let").items():
+            if not self.vocabulary.may_name(name, schema) or (item and item[0] == name):
+                what = f"`let` cannot call a part `{name[:60]}`: it is taken, or no word of letters, digits and `_`"
+                self.problems.append(Problem(field.key_place, what))
+            self.part(field, schema, raw, item, parts)
+        return (len(self.problems), len(self.told)) == before
+
+    def part(self, field: Field, schema: Schema, raw: RawRule | None, item: Item | None, parts: Parts) -> None:
+        found = self.asked(conditions.check_value, field, schema, raw, parts, item=item)
+        if isinstance(found, ConditionError):
+            self.told |= {problem.message for problem in found.problems}
+
+    def each(self, raw: RawRule, schema: Schema, parts: Parts) -> Each | None:
         field = raw.fields.get("each")
         if field is None or field.value is None:
             return None
+        found = self.asked(conditions.check_each, field, schema, raw, parts)
+        return None if isinstance(found, ConditionError) else found
 
-        def ask(constants: dict[str, Any]) -> Each:
-            return conditions.check_each(field.value, schema, position=_position(field.place), constants=constants)
-
-        try:
-            return ask(self.vocabulary.constants)
-        except ConditionError as error:
-            self.refuse(error.problems, field, raw, ask)
-            return None
-
-    def condition(self, field: Field, schema: Schema, raw: RawRule | None, item: Item | None = None) -> Checked | None:
+    def condition(
+        self, field: Field, schema: Schema, raw: RawRule | None, item: Item | None = None, parts: Parts | None = None
+    ) -> Checked | None:
         """The typed condition in a field of a rule, or of `environment`; None when it is wrong, which `problems` then
         say.
         """
-
-        def ask(constants: dict[str, Any]) -> Checked:
-            return conditions.check(
-                field.value,
-                schema,
-                position=_position(field.place),
-                item=item,
-                constants=constants,
-                variants=self.vocabulary.variants,
-            )
-
-        try:
-            checked = ask(self.vocabulary.constants)
-        except ConditionError as error:
-            self.refuse(error.problems, field, raw, ask)
+        more = {"item": item, "variants": self.vocabulary.variants}
+        checked = self.asked(conditions.check, field, schema, raw, parts or {}, **more)
+        if isinstance(checked, ConditionError):
             return None
+        ask = _ask(conditions.check, field, schema, parts or {}, **more)
         if checked.constant_problem is not None:
             what, empty = _text(checked.constant_problem), self.emptied(checked, schema)
             told, verb = (self.advice, "reads") if empty else (self.problems, "cannot use")
@@ -150,9 +173,12 @@ class _Checker:
 
     def refuse(self, found: Iterable[ConditionProblem], field: Field, raw: RawRule | None, ask: blame.Ask) -> None:
         for problem in found:
+            if problem.message in self.told:
+                continue
             text = _text(problem)
             if problem.kind == "name" and raw is not None:
-                text = self.elsewhere(problem.message, field.value, raw.trigger) or text
+                said = " ".join([field.value, *self.vocabulary.shared.values()])
+                text = self.elsewhere(problem.message, said, raw.trigger) or text
             self.problems.append(self.placed(problem, text, field, raw, ask))
 
     def placed(
@@ -227,6 +253,11 @@ class _Checker:
                     "leave one of the two out"
                 )
                 self.problems.append(Problem(dear.place, what))
+
+
+def _ask(read: Callable[..., T], field: Field, schema: Schema, parts: Parts, **more: Any) -> Callable[..., T]:
+    """What reads the text of a field, once it has constants."""
+    return partial(read, field.value, schema, position=_position(field.place), parts=parts, **more)
 
 
 def _check_action(rule: RawRule) -> list[Problem]:

@@ -7,7 +7,10 @@ from functools import cache, cached_property
 from typing import Any
 from zoneinfo import available_timezones
 
+from ahp.conditions.checker import LITERALS
 from ahp.conditions.globs import PatternError, glob
+from ahp.conditions.language import FUNCTION, LOOP, callables
+from ahp.conditions.parts import SHARED
 from ahp.conditions.schema import Schema
 from ahp.facts import command_facts, registry, schemas
 from ahp.policy.problems import Problem, nearest
@@ -18,28 +21,7 @@ Entry = dict[str, Any]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}\Z")
 # names the condition language keeps for itself
-_RESERVED = (
-    frozenset(keyword.kwlist)
-    | frozenset(
-        [
-            "true",
-            "false",
-            "null",
-            "any",
-            "all",
-            "count",
-            "sum",
-            "len",
-            "min",
-            "max",
-            "abs",
-            "contains",
-            "default",
-            "has",
-        ]
-    )
-    | {"glob", "matches", "output", "item"}
-)
+_RESERVED = {*keyword.kwlist, *callables(FUNCTION), *callables(LOOP), *LITERALS, "output", "item", "limits", SHARED}
 DEVELOPMENT = "development"
 
 
@@ -98,6 +80,15 @@ class Vocabulary:
         return {f"limits.{name}": list(f.value.values()) for name, f in limits if isinstance(f.value, dict)}
 
     @cached_property
+    def shared(self) -> dict[str, str]:
+        """The policy's named conditions, by the names that rules have for them."""
+        return {f"{SHARED}.{name}": field.value for name, field in self.raw.conditions.items()}
+
+    def may_name(self, name: str, schema: Schema) -> bool:
+        """Whether a part of a rule can be called so: it is a word, and means nothing yet."""
+        return bool(_NAME.match(name)) and name not in _RESERVED and name not in schema.namespaces
+
+    @cached_property
     def environments(self) -> list[str]:
         """The names an environment can have."""
         return [*dict.fromkeys([*self.raw.environment, DEVELOPMENT])]
@@ -108,7 +99,8 @@ class Vocabulary:
 
     def _bad_names(self) -> list[Problem]:
         problems = []
-        for kind, named in (("limit", self.raw.limits), ("variable", self.raw.env_allow), ("fact", self.raw.facts)):
+        kinds = {"limit": self.raw.limits, "condition": self.raw.conditions, "variable": self.raw.env_allow}
+        for kind, named in {**kinds, "fact": self.raw.facts}.items():
             for name, field in named.items():
                 if not _NAME.match(name):
                     what = f"the {kind} `{name[:60]}` cannot be named in a condition; use letters, digits and `_`"

@@ -55,11 +55,13 @@ RULE: dict[str, Any] = {
     "ask": True,
     "refines": "s",
     "otherwise": "prompt",
+    "let": {"part": "push.is_new"},
 }
 ORACLE: dict[str, Any] = {"type": "x", "priority": 1, "enabled": False, "when": "push.is_new"}
 FILE: dict[str, Any] = {
     "mode": "observe",
     "limits": {"x": 1},
+    "conditions": {"part": "push.is_new"},
     "environment": {"production": "branch.is_default"},
     "env_allow": ["X"],
     "timezone": "UTC",
@@ -92,6 +94,10 @@ BASE = {name: RULE[name] for name in ("id", "condition", "intensity")}
 @pytest.mark.parametrize("key", [name for name in LongRule.model_fields if name not in BASE])
 def test_every_key_of_a_rule_is_in_what_is_compiled(load: Load, key: str) -> None:
     base = {**BASE, "condition": "push.is_force and push.is_new"} if key == "refines" else BASE
+    if key == "let":
+        one, two = ({**base, "condition": "part", key: {"part": text}} for text in ("push.is_force", "push.is_new"))
+        assert compiled(load, policy(one)) != compiled(load, policy(two))
+        return
     if key == "finding":
         base = {**base, "each": RULE["each"]}
     if key == "otherwise":
@@ -108,6 +114,10 @@ def test_every_key_of_an_oracle_is_in_what_is_compiled(load: Load, key: str) -> 
 
 @pytest.mark.parametrize("key", [name for name in HooksFile.model_fields if name not in READ_FIRST])
 def test_every_top_level_key_is_in_what_is_compiled(load: Load, key: str) -> None:
+    if key == "conditions":
+        base, parts = {**BASE, "condition": "conditions.part"}, ({"part": "push.is_force"}, FILE[key])
+        assert len({compiled(load, policy(base, **{key: part})) for part in parts}) == 2
+        return
     assert compiled(load, policy(BASE, **{key: FILE[key]})) != compiled(load, policy(BASE))
 
 
@@ -170,6 +180,7 @@ def test_the_models_state_each_default_that_the_program_has(load: Load) -> None:
     plain = {name: field.get_default() for name, field in models.RuleKeys.model_fields.items()}
     derived = {
         "each",
+        "let",
         "reversible",
         "on_missing",
         "escalate",
