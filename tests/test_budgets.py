@@ -30,7 +30,7 @@ LINES = {
     "policy": 7_480,
     "system": 6_790,
     "facts": 5_040,
-    "conditions": 5_200,
+    "conditions": 5_240,
     "agents": 4_820,
     "journal": 4_180,
     "gate": 3_630,

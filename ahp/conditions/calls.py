@@ -277,8 +277,8 @@ def _asked(
     var: str,
 ) -> Typed:
     """What a loop asks of every item: an `if` becomes part of the question, for all() as `not chosen or question`."""
-    if operation.takes == ("number",):
-        value = _number(checker, checker.expr(element), operation)
+    if operation.takes != ("condition",):
+        value = KINDS[operation.takes[0]](checker, checker.expr(element), operation)
         return checker.made(node, operation.name, value, source, _joined(checker, node, "and", chosen), parameter=var)
     is_item = isinstance(element, ast.Name) and element.id == var and checker.scope[var].name != "bool"
     if operation.name != "count" or not is_item:

@@ -187,6 +187,17 @@ def default(builder: "Builder", node: "Any") -> "Closure":
     return chosen
 
 
+def days(text: str) -> float:
+    """The days since 1970 of a date or time (ISO 8601; RFC 3339). Raises Undecided for any other text."""
+    from datetime import UTC, datetime
+
+    try:
+        then = datetime.fromisoformat(text)
+        return (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp() / 86400
+    except ValueError:
+        raise Undecided("null_operand") from None
+
+
 def split(text: str, separator: str) -> "list[str]":
     """Raises Bound for more parts than a loop goes through."""
     if text.count(separator) > MAX_ITEMS:

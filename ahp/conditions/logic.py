@@ -203,6 +203,22 @@ def count(builder: "Builder", node: "Any") -> "Closure":
     return counted
 
 
+def distinct(builder: "Builder", node: "Any") -> "Closure":
+    """`[name, value, list, chosen, var]`: the different texts of the chosen items, in their order."""
+    value, source = builder.build(node[1]), builder.build(node[2])
+    chosen, cell = builder.build(node[3]), builder.cell(node[4])
+
+    def found(facts: "Slots") -> "Any":
+        each: dict[str, None] = {}
+        for chunk in _chunks(source(facts)):
+            for cell[0] in chunk:
+                if chosen(facts):
+                    each[value(facts) + ""] = None
+        return [*each]
+
+    return found
+
+
 def total(builder: "Builder", node: "Any") -> "Closure":
     """`[name, value, list, chosen, var]`: the sum of a value over the chosen items."""
     value, source = builder.build(node[1]), builder.build(node[2])

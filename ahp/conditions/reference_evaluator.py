@@ -345,6 +345,8 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-i
         answers = [partial(self._item, name, loop, item) for item in items]
         if name in ("any", "all"):
             return _kleene(answers, name == "any")
+        if name == "distinct":
+            return list(dict.fromkeys(text for answer in answers for text in answer()))
         total: Any = 0
         for answer in answers:  # one by one: sum() rounds floats differently since Python 3.12
             total = total + answer()
@@ -356,6 +358,8 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-i
         self.names[var] = item
         try:
             questions = [partial(self._truth, node) for node in clause.ifs]
+            if name == "distinct":
+                return [_of(("str",), str)(self._eval(loop.elt))] if _kleene(questions, False) else []
             if name == "sum":
                 return _number(self._eval(loop.elt)) if _kleene(questions, False) else 0
             if name == "all":

@@ -21,6 +21,7 @@ NAMESPACE = Namespace(
         "minute": fact("int", "minute of the hour", min=0, max=59),
         "weekday": fact("str", "English name of the day, lower case", enum=list(WEEKDAYS)),
         "date": fact("str", "2026-02-09", means="date"),
+        "days": fact("float", "the days since 1970, as `days('2026-02-09T12:00:00Z')` has them", min=0),
     },
 )
 
@@ -30,7 +31,7 @@ def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str
     now = clock.now() if event.at is None else event.at
     year, month, day, hour, minute, weekday = _broken_down(now, settings.timezone, "TZ" in event.env)
     date = f"{year:04}-{month:02}-{day:02}"
-    return {"hour": hour, "minute": minute, "weekday": WEEKDAYS[weekday], "date": date}
+    return {"hour": hour, "minute": minute, "weekday": WEEKDAYS[weekday], "date": date, "days": now / 86400}
 
 
 def _broken_down(now: float, zone: str, overruled: bool) -> "tuple[int, int, int, int, int, int]":

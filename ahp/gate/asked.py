@@ -230,4 +230,5 @@ def _time(then: datetime, zone: str) -> dict[str, object]:
     if zone:
         then = then.astimezone(ZoneInfo(zone))
     day = WEEKDAYS[then.weekday()]
-    return {"hour": then.hour, "minute": then.minute, "weekday": day, "date": then.date().isoformat()}
+    told = {"hour": then.hour, "minute": then.minute, "weekday": day, "date": then.date().isoformat()}
+    return {**told, "days": then.timestamp() / 86400}

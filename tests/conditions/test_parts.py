@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ahp.conditions import reference
+from ahp.conditions.closures import days
 from ahp.conditions.evaluate import build, build_each
 from ahp.conditions.guards import cost
 from ahp.conditions.parts import filled
@@ -92,3 +93,39 @@ def test_a_loop_that_cannot_be_decided_leaves_every_place_of_it_open() -> None:
 def test_a_loop_that_reads_the_variable_of_another_is_refused() -> None:
     with pytest.raises(ConditionError, match="this one reads 'y'"):
         check("any(any(x == y for x in a.m) for y in a.l)", SCHEMA)
+
+
+def test_distinct_gives_each_text_once_and_is_a_list_for_other_loops() -> None:
+    text = "len(distinct(x.split('/')[0] for x in a.l if x != 'c')) == 2"
+    checked = check(f"{text} and any(p in a.m for p in distinct(x for x in a.l))", SCHEMA)
+    ask = build(checked.plan, {"a.l": 0, "a.m": 1})
+    assert ask([["a/x", "a/y", "b/z", "c"], ["c"]]) is True
+    assert ask([["a/x", "a/y", "c"], ["c"]]) is False
+    with pytest.raises(Undecided, match="missing_fact"):
+        ask([MISSING, ["c"]])
+    with pytest.raises(ConditionError, match="needs a text"):
+        check("len(distinct(len(x) for x in a.l)) > 1", SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1970-01-02", 1.0),
+        ("1970-01-01T12:00:00Z", 0.5),
+        ("1970-01-01T01:00:00+01:00", 0.0),
+        ("1970-01-01T00:00:00.5", 0.5 / 86400),
+    ],
+)
+def test_days_are_those_since_1970_in_the_zone_that_stands_there_else_utc(text: str, number: float) -> None:
+    checked = check("any(days(x) == days(x) and days(x) > -1 for x in a.l)", SCHEMA)
+    assert build(checked.plan, {"a.l": 0})([[text]]) is True
+    assert days(text) == number
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "9" * 10_000])
+def test_what_is_no_date_has_no_days(text: str) -> None:
+    checked = check("any(days(x) > 0 for x in a.l)", SCHEMA)
+    with pytest.raises(Undecided, match="null_operand"):
+        build(checked.plan, {"a.l": 0})([[text]])
+    with pytest.raises(Undecided):
+        reference.value(checked.text, {"a.l": [text]})

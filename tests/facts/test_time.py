@@ -39,7 +39,7 @@ class TestTime:
         self, make_event: Any, gather: Any, zone: str, hour: int, minute: int, weekday: str, date: str
     ) -> None:
         facts = gather(make_event(), *paths(time, "time"), settings={"timezone": zone})
-        assert list(facts.values()) == [hour, minute, weekday, date]
+        assert list(facts.values()) == [hour, minute, weekday, date, MONDAY / 86400]
 
     def test_else_that_of_the_machines_zone_file_whatever_tz_says(
         self, make_event: Any, gather: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
