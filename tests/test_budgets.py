@@ -25,7 +25,7 @@ rules:
 # Lines of ahp/*.py by room. The whole has to come down to 72,000: who adds to one room takes as many from another.
 LINES = {
     "runner": 12_460,
-    "hosts": 9_260,
+    "hosts": 9_050,
     "insight": 7_670,
     "policy": 7_480,
     "system": 6_790,
@@ -34,7 +34,7 @@ LINES = {
     "agents": 4_820,
     "journal": 4_180,
     "gate": 3_630,
-    "cli": 2_820,
+    "cli": 2_790,
     "box": 2_570,
     "tickets": 1_450,
     "protocol": 630,

@@ -1,4 +1,4 @@
-"""`ahp policy`: lint, show, schema, test and diff."""
+"""`ahp policy`: lint, show, packs, schema, test and diff."""
 
 import json
 import os
@@ -19,7 +19,7 @@ _TOLD_WHOLE = ("rule", "waiver", "test", "judge", "shared")  # parts whose sente
 
 @click.group("policy", cls=Group)
 def command() -> None:
-    """Lint, show, test, compare and describe policies."""
+    """Lint, show, test, compare and describe policies, and list packs."""
 
 
 @command.command()
@@ -191,6 +191,28 @@ def _advice() -> dict[str, list[str]]:
     place = wings.added("advice").get("log")
     found: dict[str, list[str]] = wings.load(place)() if place else {}
     return found
+
+
+@command.command()
+@click.argument("word", default="")
+@TEXT_OR_JSON
+def packs(word: str, form: str) -> int:
+    """List the packs, those first that fit this repository; with WORD, those that have it, and their rules."""
+    from ahp.hosts.asking import around
+    from ahp.hosts.catalogue import entries
+    from ahp.system.worktree import WorkTreeView
+
+    repo = around(os.getcwd()).repo
+    found = entries(WorkTreeView(repo) if repo is not None and repo.root else None, word)
+    if form == "json":
+        click.echo(jsontext.encode([entry._asdict() for entry in found]))
+        return 0
+    fits = ["fits" if e.chosen else f"fits: {one_line(e.example, 60)}" if e.example else "" for e in found]
+    table([(entry.name, fit, entry.about) for entry, fit in zip(found, fits, strict=True)])
+    for entry in found if word else ():
+        click.echo(f"\n{entry.name}")
+        table(list(entry.rules.items()), indent=2)
+    return 0 if found else 1
 
 
 @command.command()

@@ -211,3 +211,25 @@ def test_diff_compares_a_commit_with_the_work_tree(repo: Repo, capsys: pytest.Ca
     repo.write(".ahp/hooks.yaml", POLICY.replace("> 3", "> 30"))
     assert run(["policy", "diff", "--format", "json"]) == 0
     assert [change["verdict"] for change in json.loads(capsys.readouterr().out)] == ["weaker", "weaker"]
+
+
+def test_packs_are_listed_with_what_they_are_about_here(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.commit("add", **{"app/Dockerfile": "FROM scratch\n", "package-lock.json": "{}", "vendor/x.go": "package x\n"})
+    assert run(["policy", "packs", "--format", "json"]) == 0
+    found = {entry["name"]: entry for entry in json.loads(capsys.readouterr().out)}
+    assert found["docker"]["example"] == "app/Dockerfile" and not found["docker"]["chosen"]
+    assert found["supply-chain"]["example"] == "package-lock.json"
+    assert found["core"]["chosen"]
+    assert found["terraform"]["example"] == found["rust"]["example"] == ""
+    assert run(["policy", "packs"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    names = [line.split()[0] for line in lines]
+    assert names[0] == "core" and names.index("docker") < names.index("terraform")
+    assert "fits: app/Dockerfile" in lines[names.index("docker")]
+
+
+def test_packs_are_found_by_a_word_of_their_rules(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["policy", "packs", "Migration"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("sql ") and "sql-edited-migration" in said and "docker" not in said
+    assert run(["policy", "packs", "nosuchword"]) == 1

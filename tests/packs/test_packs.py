@@ -15,13 +15,30 @@ from ahp.protocol.triggers import TRIGGERS
 
 HERE = Path(__file__).parent
 ALL = ["core", "python", "node", "go", "rust", "java", "conventional-commits", "tickets", "agents"]
+# Those that begin in shadow.
+SHADOWS = [
+    "ci",
+    "docker",
+    "kubernetes",
+    "licences",
+    "notebooks",
+    "owners",
+    "sql",
+    "supply-chain",
+    "terraform",
+    "tests-kept",
+]
+ALL += SHADOWS
 LIKE = {"monoco": "tickets", "tickets-zh": "tickets"}  # the same rules in other words, hence the same tests
 # The protocol's own example prompts where most boxes are done and blocks otherwise.
 SOFTENED = "where `checklist-validator/nearly-done` matches, the stronger `checklist-validator/open-boxes` is not heard"
 
 
 def policy_of(*names: str) -> Policy:
-    return layers.load(TextSource(f"extends: [{', '.join(names)}]"))
+    """With every rule enforced."""
+    policy = layers.load(TextSource(f"extends: [{', '.join(names)}]"))
+    rules = {rule.key: {"shadow": False} for rule in policy.rules if rule.shadow}
+    return layers.load(TextSource(json.dumps({"extends": [*names], "rules": rules})))
 
 
 def told(report: policy_test.Report) -> list[str]:
@@ -40,6 +57,13 @@ def test_a_pack_does_what_its_tests_say_and_they_reach_all_of_it(name: str) -> N
     assert told(report) == []
     assert [rule for rule in report.rules if not rule.spoke] == []
     assert all(one.times for one in report.refinements)
+
+
+def test_all_of_the_catalogue_begins_in_shadow_and_asks_where_files_are_told() -> None:
+    rules = layers.load(TextSource(f"extends: [{', '.join(SHADOWS)}]")).rules
+    assert {(rule.shadow, rule.trigger, rule.intensity["default"]) for rule in rules} == {
+        (True, "pre-commit", "prompt")
+    }
 
 
 @pytest.mark.no_cover
