@@ -104,7 +104,7 @@ endef
 
 test-tools: $(READY) $(PEERS_READY) $(HOOKS_READY) $(SCANNERS_READY) $(FRAMEWORKS_READY)
 	$(call marked,tools)
-	@[ ! -e $(FRAMEWORKS_READY) ] || $(FRAMEWORKS)/bin/python -m pytest tests/integrations/test_frameworks.py
+	@[ ! -e $(FRAMEWORKS_READY) ] || $(FRAMEWORKS)/bin/python -m pytest $(addprefix tests/integrations/test_,agent_hooks.py frameworks.py)
 
 test-slow: $(READY)
 	AHP_TEST_WHOLE=1 $(PYTEST) -n $(WORKERS) -m "(slow or hypothesis) and not tools and not clients and not runner and not box"
@@ -201,8 +201,8 @@ $(SCANNERS_READY): tests/recipes/scanners.txt $(PEERS_READY)
 # They bring some fifty packages, so they have an environment of their own; where they are not to be had, their tests are skipped.
 $(FRAMEWORKS_READY): pyproject.toml
 	@mkdir -p build && $(PYTHON) -m venv --clear $(FRAMEWORKS)
-	@if $(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[langchain,openai-agents,pydantic-ai]' \
-		hypothesis pytest pytest-cov; then touch $@; \
+	@if $(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[agent-hooks,langchain,openai-agents,pydantic-ai]' \
+		agent-hooks-sdk==0.1.0b3 hypothesis pytest pytest-cov; then touch $@; \
 		else echo "the frameworks could not be installed, so their tests are skipped: see pip's message above" >&2; \
 	fi
 

@@ -24,8 +24,8 @@ rules:
 """
 # Lines of ahp/*.py by room. The whole has to come down to 72,000: who adds to one room takes as many from another.
 LINES = {
-    "runner": 12_460,
-    "hosts": 9_050,
+    "runner": 12_600,
+    "hosts": 8_980,
     "insight": 7_670,
     "policy": 7_480,
     "system": 6_790,
@@ -37,8 +37,8 @@ LINES = {
     "cli": 2_790,
     "box": 2_570,
     "tickets": 1_450,
-    "protocol": 630,
-    "integrations": 510,
+    "protocol": 620,
+    "integrations": 620,
     "shell": 300,
     "": 30,
 }

@@ -51,18 +51,22 @@ class Calls:
 
     def begin(self, prompt: str, session: str = "") -> None:
         """Asks for a session and its task. Raises Refused, AhpError."""
-        self._ask("session-start", session)
-        self._ask("prompt-submit", session, prompt=prompt)
+        self.ask("session-start", session)
+        self.ask("prompt-submit", session, prompt=prompt)
 
     def end(self, session: str = "") -> str:
         """Why a task is not done: what the project's checks or the gate say; "" where it is. Raises AhpError."""
-        if self._verify and (why := _not_green(self._root)):
+        if why := self.unchecked():
             return why
         try:
-            self._ask("task-complete", session)
+            self.ask("task-complete", session)
         except Refused as refused:
             return str(refused)
         return ""
+
+    def unchecked(self) -> str:
+        """Why the project's checks are not green; "" where they are, or are not asked. Raises AhpError."""
+        return _not_green(self._root) if self._verify else ""
 
     def answer(self, signal_id: str, action: str, reason: str = "") -> str:
         """Answers a signal of the project's gate by its id: acknowledge, apply_suggestion or dismiss, with a reason."""
@@ -75,7 +79,7 @@ class Calls:
     def before(self, name: str, args: Mapping[str, Any], session: str) -> tuple[dict[str, Any], str]:
         """The arguments to run with, and what the model reads beside the result. Raises Refused, AhpError."""
         plain = to_jsonable_python(dict(args), fallback=str)
-        verdict = self._ask("pre-tool-use", session, tool=self._call(name, plain))
+        verdict = self.ask("pre-tool-use", session, tool=self.call(name, plain))
         wanted: Any = plain if verdict.modified is None or not verdict.modified.tool else verdict.modified.tool["input"]
         # What the policy leaves alone keeps its type.
         kept = {key: args[key] if key in args and plain[key] == value else value for key, value in wanted.items()}
@@ -83,13 +87,11 @@ class Calls:
 
     def after(self, name: str, args: Mapping[str, Any], session: str, output: object, *, failed: bool) -> str:
         """What the model reads of a result; a refusal comes too late, and is told. Raises AhpError."""
-        call = self._call(name, to_jsonable_python(dict(args), fallback=str))
+        call = self.call(name, to_jsonable_python(dict(args), fallback=str))
         output = getattr(output, "text", output)
         told = output if isinstance(output, str) else str(to_jsonable_python(output, fallback=str))
         try:
-            return self.gate.text(
-                self._ask("post-tool-use", session, tool={**call, "output": told, "is_error": failed})
-            )
+            return self.gate.text(self.ask("post-tool-use", session, tool={**call, "output": told, "is_error": failed}))
         except Refused as refused:
             return str(refused)
 
@@ -110,14 +112,16 @@ class Calls:
         said = await asyncio.to_thread(self.after, name, given, session, output, failed=failed)
         return output, "\n".join(filter(None, (note, said)))
 
-    def _call(self, name: str, args: Any) -> dict[str, Any]:
+    def call(self, name: str, args: Any) -> dict[str, Any]:
+        """The fact `tool` of a call."""
         kind = self._kinds.get(name, "other")
         return {"name": kind, "native_name": name, "input": args, **({"writes": True} if kind == "other" else {})}
 
     def _of(self, session: str) -> Gate:
         return Gate(self._root, agent=self._agent, session=session, host=self._host)
 
-    def _ask(self, trigger: str, session: str, **facts: Any) -> Verdict:
+    def ask(self, trigger: str, session: str, **facts: Any) -> Verdict:
+        """The verdict that lets it pass. Raises Refused, AhpError."""
         verdict = self._of(session or self.session).judge(trigger, **facts)
         if verdict.denied:
             raise Refused(self.gate.text(verdict), verdict)

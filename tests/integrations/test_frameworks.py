@@ -263,7 +263,7 @@ def test_openai_s_other_tools_and_servers_are_refused() -> None:
 PAGE = Path(__file__).parents[2] / "docs/embedding.md"
 
 
-@pytest.mark.parametrize("module", ["pydantic_ai", "openai_agents", "langchain"])
+@pytest.mark.parametrize("module", ["pydantic_ai", "openai_agents", "langchain", "agent_hooks"])
 def test_the_page_shows_it_in_ten_lines(module: str) -> None:
     [block] = [
         one
