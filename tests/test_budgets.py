@@ -43,7 +43,7 @@ LINES = {
     "": 30,
 }
 # Files of ahp entered by each event.
-QUIET_COMMIT, REFUSED_COMMIT, QUIET_CALL, CI, RUN, RUNNER_STEP = 40, 60, 60, 110, 130, 62
+QUIET_COMMIT, REFUSED_COMMIT, QUIET_CALL, CI, RUN, RUNNER_STEP = 40, 60, 60, 110, 130, 60
 
 SCRIPT = {
     "task": "the task",

@@ -51,7 +51,7 @@ class GatedTools:
         events: AnyLog,
         config: AgentConfig,
         root: str,
-        env: Callable[[], Mapping[str, str]],
+        env: Mapping[str, str],
         descendants: Descendants,
     ) -> None:
         self._toolbox = toolbox
@@ -95,7 +95,7 @@ class GatedTools:
 
         What its programs get is `env`; `looked` is called behind each call that may have written.
         """
-        other = GatedTools(self._toolbox.at(root), desk, events, self._config, root, lambda: env, descendants)
+        other = GatedTools(self._toolbox.at(root), desk, events, self._config, root, env, descendants)
         other._repeats, other._barred = self._repeats, self._barred
         other._looked = looked
         return other
@@ -225,7 +225,7 @@ class GatedTools:
         seconds = limit if seconds_left is None else min(limit, seconds_left)
         self._may_have_written = self._may_have_written or tool.writes
         judged = self._call_of(tool, valid)  # as it was before the tool, which may change what it was given
-        context = ToolContext(self._root, seconds, dict(self._env()), self._last_seen)
+        context = ToolContext(self._root, seconds, dict(self._env), self._last_seen)
         self._events.sync()  # that this may have been done is known whatever happens next
         try:
             output = self._worker.call(

@@ -175,7 +175,7 @@ class ParallelSteps:
     """The steps of one run that work beside each other, at most `jobs` at a time.
 
     `opening` is how the conversation of a step begins, `calls_made` counts the tool calls of steps that were broken
-    off. `env` makes the environment for what a step's tools start. `replans` is the run's: a conflict costs one.
+    off. `env` is the environment for what a step's tools start. `replans` is the run's: a conflict costs one.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class ParallelSteps:
         states: StateMachine,
         events: EventLog,
         root: str,
-        env: Callable[[], dict[str, str]],
+        env: Mapping[str, str],
         replans: Breaker,
         jobs: int,
         past: RestoredRun | None = None,
@@ -332,7 +332,7 @@ class ParallelSteps:
         cursor = left.cursor if left is not None else None
         gate = CheckoutGate(self._session.desk.gate, self._asking, self._root, place)
         desk = self._session.desk.beside(gate, events, cursor)
-        descendants, env = ending(self._env())
+        descendants, env = ending(self._env)
         seen = [tree]
 
         def looked() -> None:

@@ -238,8 +238,10 @@ class _Run:
         )
         self._name = str(getattr(agent.gate, "agent", AGENT))
         self._mark = secrets.token_hex(8)
+        # With this run's own mark, as other runs of this process may set theirs.
+        env = {**tool_environment(self._name), MARK: self._mark}
         self._descendants = Descendants(self._mark)
-        tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root, self._env, self._descendants)
+        tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root, env, self._descendants)
         self._session = Session(agent, self._desk, tools, nonce, past)
         self._root, self._task_text = agent.root, ""
         self._given: Given | None = None
@@ -248,11 +250,11 @@ class _Run:
         moved = past.moved if past else ()
         self._issue = IssueGates(self._session, agent.issue, agent.move, moved) if agent.issue is not None else None
         self._verification = Verification(
-            agent.verifiers, agent.root, self._env, config.verification_variables, config.checks
+            agent.verifiers, agent.root, env, config.verification_variables, config.checks
         )
         self._verification_notes = VerificationNotes()
         self._replans = Breaker(config.max_replans, past.replans if past else 0)
-        self._parallel = self._beside(agent.root, config.jobs)
+        self._parallel = self._beside(agent.root, env, config.jobs)
         self._work: PlannedWork | DirectWork = DirectWork(self._session, self._states, self._doubt)
         if config.enable_planning:
             policies = self._verification.policies
@@ -261,18 +263,14 @@ class _Run:
                 *(self._replans, self._recover, self._doubt, self._parallel),
             )
 
-    def _beside(self, root: str, jobs: int) -> "ParallelSteps | None":
+    def _beside(self, root: str, env: Mapping[str, str], jobs: int) -> "ParallelSteps | None":
         """What carries out steps side by side; None where none may, and none was begun so."""
         past = self._past
         if jobs < 2 and not (past and past.folders):
             return None
         from ahp.runner.parallel.scheduler import ParallelSteps
 
-        return ParallelSteps(self._session, self._states, self._events, root, self._env, self._replans, jobs, past)
-
-    def _env(self) -> dict[str, str]:
-        """What programs get; with this run's own mark, as other runs of this process may have set theirs since."""
-        return {**tool_environment(self._name), MARK: self._mark}
+        return ParallelSteps(self._session, self._states, self._events, root, env, self._replans, jobs, past)
 
     def carry_out(self, task: str) -> AgentTurn:
         """From INTAKE to DONE or BLOCKED, in a process marked as an agent's."""

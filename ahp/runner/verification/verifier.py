@@ -26,14 +26,14 @@ class Verification:
     """The verifiers of a run by policy; `result` is what was found last.
 
     `auto` makes every check of the project once something was written, `none` makes none, `run_pytest` and the like
-    make one kind of check; `verifiers` are further ones, or stand in for those. Checks run with what `env` gives.
+    make one kind of check; `verifiers` are further ones, or stand in for those. Checks run with `env`.
     """
 
     def __init__(
         self,
         verifiers: Mapping[str, Verifier],
         root: str,
-        env: Callable[[], Mapping[str, str]],
+        env: Mapping[str, str],
         variables: Sequence[str] = (),
         named: Sequence[NamedCheck] = (),
     ) -> None:
@@ -70,7 +70,7 @@ class Verification:
                     return VerificationResult("crash", f"there is no verifier {policy!r}")
                 only = [built_in[policy]]
             verifier = ProjectVerifier(
-                self._root, self._env(), since=since, variables=self._variables, named=self._named
+                self._root, self._env, since=since, variables=self._variables, named=self._named
             )
             return verifier.verify(timeout_s, only)
         except AhpError as error:

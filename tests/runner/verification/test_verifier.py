@@ -55,7 +55,7 @@ def writes(path: Path, *texts: str) -> FunctionTool:
 )
 def test_a_policy_says_when_to_verify(tmp_path: Path, policy: str, wrote: bool, calls: int) -> None:
     told = Told()
-    verification = Verification({"auto": told, "check": told}, str(tmp_path), env)
+    verification = Verification({"auto": told, "check": told}, str(tmp_path), env())
     found = verification.run(policy, 60, wrote=lambda: wrote)
     assert told.calls == calls
     assert (found is NOT_ASKED) is (calls == 0)
@@ -63,9 +63,9 @@ def test_a_policy_says_when_to_verify(tmp_path: Path, policy: str, wrote: bool, 
 
 
 def test_what_cannot_be_verified_is_told(tmp_path: Path) -> None:
-    verification = Verification({"check": Told(error=AhpError("gone"))}, str(tmp_path), env)
+    verification = Verification({"check": Told(error=AhpError("gone"))}, str(tmp_path), env())
     assert verification.run("check", 60, wrote=lambda: True).summary == "it could not be verified: gone"
-    ended = Verification({"check": Told(error=SystemExit(0))}, str(tmp_path), env)
+    ended = Verification({"check": Told(error=SystemExit(0))}, str(tmp_path), env())
     assert ended.run("check", 60, wrote=lambda: True).type == "crash"
     assert verification.run("check", 0, wrote=lambda: True).type == "timeout"
     assert verification.run("run_mypy", 60, wrote=lambda: True).summary == "there is no verifier 'run_mypy'"
