@@ -3,38 +3,34 @@
 import ast
 import configparser
 import re
-import shlex
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ahp.runner.verification.project import Project
 from ahp.system import jsontext
 
-# Those of pytest that say which tests there are; others may be changed at will.
-_OF_PYTEST = ("addopts", "testpaths", "python_files", "python_classes", "python_functions", "norecursedirs")
-_NARROWING = re.compile(
-    r"-[kmpco]|--(?:deselect|ignore|ignore-glob|noconftest|confcutdir|rootdir|override-ini|pyargs|collect-only|co|setup-"
-    r"(?:only|plan)|lf|last-failed|sw|stepwise|stepwise-skip|trace|pdb|runxfail)(?:=.*)?"
-)
-_TAKES_VALUE = re.compile(r"-[kmpconWr]|--[^=]+")
-_HOOKS = frozenset(
+# The files of settings, and which of these say what tests there are and what runs them; others may be changed at will.
+_FILES = frozenset(
     [
-        *("pytest_ignore_collect", "pytest_collect_file", "pytest_collect_directory", "pytest_collection"),
-        *("pytest_pycollect_makeitem", "pytest_pycollect_makemodule", "pytest_itemcollected", "pytest_generate_tests"),
-        *("pytest_collection_modifyitems", "pytest_collection_finish", "collect_ignore", "collect_ignore_glob"),
-        *("pytest_runtestloop", "pytest_runtest_protocol", "pytest_runtest_call", "pytest_pyfunc_call"),
-        *("pytest_runtest_makereport", "pytest_runtest_logreport", "pytest_sessionfinish", "load_tests"),
+        *("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pytest.toml", ".pytest.toml", "pyproject.toml"),
+        *("package.json", "Cargo.toml", "config.toml"),
     ]
 )
-_IN_PLACE = frozenset(
-    ["pytest_runtestloop", "pytest_runtest_protocol", "pytest_pyfunc_call", "load_tests", "runner", "harness"]
+_TELLS = re.compile(
+    r"(?:tool[.:])?pytest\.(?:ini_options\.)?(?:addopts|testpaths|python_(?:files|classes|functions)|norecursedirs)"
+    r"|scripts\.(?:pre|post)?test|(?:jest|vitest)\..+|(?:test|lib|bin|bench|example)\..+|package\.autotests"
+    r"|target\..+\.runner"
 )
-_OWN_HARNESS = re.compile(r"'harness': False")
+_HOOK = re.compile(r"pytest_\w+|load_tests|collect_ignore(?:_glob)?")
+_IN_PLACE = re.compile(
+    r"pytest_(?:runtestloop|runtest_protocol|pyfunc_call)|load_tests|(?:.*\.)?(?:testRunner|runner|harness)"
+)
+_JS_FILE = re.compile(r"(?:jest|vitest|vite)\.(?:config|workspace)\.[a-z]+")
 _JS_RUNNER = re.compile(r"\b(?:testRunner|runner)\b[\"']?\s*:.*")
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _COMMANDS = ("scripts.pretest", "scripts.test", "scripts.posttest", "test")
-_OF_CARGO = ("test", "lib", "bin", "bench", "example")
 _TARGET = re.compile(r"^(?:test|check)\s*:(?!=).*\n(?:[\t#].*\n|\n)*", re.MULTILINE)
 
 Parts = dict[str, str]
@@ -61,7 +57,7 @@ class Altered:
     @property
     def in_place(self) -> bool:
         """Whether it may take the place of tests, which then count as passed and have not run."""
-        return not _IN_PLACE.isdisjoint(self.names)
+        return any(map(_IN_PLACE.fullmatch, self.names))
 
     @property
     def command(self) -> bool:
@@ -73,41 +69,61 @@ def altered(project: Project, directory: str) -> list[Altered]:
     """What the change alters of how the tests of a folder are run."""
     found = []
     for path in sorted(project.changed) if project.has_before else ():
-        parts = _reader(path)
+        parts = _reader(path.rpartition("/")[2])
         if parts is None or not _concerns(path, directory):
             continue
-        before, now = (
-            parts(text) if _may_tell(path, text) else {} for text in (project.before(path), project.text(path))
-        )
+        before, now = parts(project.before(path)), parts(project.text(path))
         names = [name for name in {**before, **now} if before.get(name, "") != now.get(name, "")]
         if names or path.rpartition("/")[2] == "conftest.py":
             found.append(Altered(path, names, frozenset(before)))
     return found
 
 
-def _may_tell(path: str, text: str) -> bool:
-    return not path.endswith(".py") or any(word in text for word in ("pytest_", "load_tests", "collect_ignore"))
-
-
 def _concerns(path: str, directory: str) -> bool:
-    folder = path.rpartition("/")[0]
+    folder = path.rpartition("/")[0].removesuffix("/.cargo")
     below = directory == "." or path.startswith(f"{directory}/")
     return below or not folder or directory.startswith(f"{folder}/")
 
 
-def _reader(path: str) -> Callable[[str], Parts] | None:
-    name = path.rpartition("/")[2]
-    if name in _READERS:
-        return _READERS[name]
+def _reader(name: str) -> Callable[[str], Parts] | None:
+    if name in _FILES:
+        return _settings
     if name.endswith(".py"):
         return _python
-    if re.fullmatch(r"(?:jest|vitest|vite)\.(?:config|workspace)\.[a-z]+", name):
-        return _javascript
-    return _cargo_config if path.endswith(".cargo/config.toml") else None
+    return _makefile if name in _MAKEFILES else _javascript if _JS_FILE.fullmatch(name) else None
 
 
-def _whole(text: str) -> Parts:
+def _settings(text: str) -> Parts:
+    """The settings that tell, by their names from the top down; a text that cannot be read as a whole, under ""."""
+    for read in (_json, tomllib.loads, _ini):
+        try:
+            return {name: value for name, value in _flat(read(text)) if _TELLS.fullmatch(name)}
+        except (ValueError, configparser.Error, RecursionError):
+            continue
     return {"": text}
+
+
+def _json(text: str) -> Any:
+    return jsontext.decode(text.lstrip("\ufeff"))
+
+
+def _ini(text: str) -> Any:
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    parser.read_string(text)
+    return parser
+
+
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    parts = value.items() if hasattr(value, "items") else enumerate(value) if _holds_tables(value) else None
+    if parts is None:
+        yield name, str(value)
+        return
+    for key, part in parts:
+        yield from _flat(part, f"{name}.{key}" if name else str(key))
+
+
+def _holds_tables(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(one, dict) for one in value)
 
 
 def _javascript(text: str) -> Parts:
@@ -117,7 +133,7 @@ def _javascript(text: str) -> Parts:
 def _python(text: str) -> Parts:
     """The source of each hook, wherever it is defined."""
     try:
-        tree = ast.parse(text)
+        tree = ast.parse(text if _HOOK.search(text) else "")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     found: Parts = {}
@@ -128,9 +144,8 @@ def _python(text: str) -> Parts:
             names = [target.id for target in node.targets if isinstance(target, ast.Name)]
         else:
             continue
-        for name in names:
-            if name in _HOOKS:
-                found[name] = found.get(name, "") + ast.dump(node)
+        for name in filter(_HOOK.fullmatch, names):
+            found[name] = found.get(name, "") + ast.dump(node)
     return found
 
 
@@ -140,101 +155,6 @@ def _strings(nodes: list[ast.expr]) -> list[str]:
     return [one.value for one in constants if isinstance(one.value, str)]
 
 
-def _ini(text: str) -> Parts:
-    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
-    try:
-        parser.read_string(text)
-    except configparser.Error:
-        return _whole(text)
-    sections = [parser[name] for name in ("pytest", "tool:pytest") if parser.has_section(name)]
-    return _of_pytest({name: value for section in sections for name, value in section.items()})
-
-
-def _toml(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return {}
-
-
-def _pyproject(text: str) -> Parts:
-    own = _mapping(_mapping(_toml(text), "tool"), "pytest")
-    return _of_pytest({**own, **_mapping(own, "ini_options")})
-
-
-def _pytest_toml(text: str) -> Parts:
-    return _of_pytest(_mapping(_toml(text), "pytest"))
-
-
-def _of_pytest(settings: Mapping[str, Any]) -> Parts:
-    found = {name: str(settings[name]) for name in _OF_PYTEST if name in settings}
-    if "addopts" in found:
-        found["addopts"] = "\0".join(narrowing(settings["addopts"]))
-    return found
-
-
-def narrowing(options: Any) -> list[str]:
-    """Those of pytest's options that may keep tests from running, with their values, and the paths among them."""
-    try:
-        words = list(map(str, options)) if isinstance(options, list) else shlex.split(str(options or ""))
-    except ValueError:
-        return [str(options)]
-    found = []
-    for at, word in enumerate(words):
-        former = words[at - 1] if at else ""
-        if not word.startswith("-"):
-            kept = bool(_NARROWING.fullmatch(former)) or not _TAKES_VALUE.fullmatch(former)
-        else:
-            kept = bool(_NARROWING.fullmatch(word) or re.match(r"-[kmpco].", word))
-        if kept:
-            found.append(word)
-    return found
-
-
-def _package(text: str) -> Parts:
-    try:
-        read = jsontext.decode(text.lstrip("\ufeff"))
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(read, dict):
-        return {}
-    scripts = _mapping(read, "scripts")
-    told = {f"scripts.{name}": scripts[name] for name in ("pretest", "test", "posttest") if name in scripts}
-    told |= {name: read[name] for name in ("jest", "vitest") if name in read}
-    named = {name: str(value) for name, value in told.items()}
-    return named | {"runner": " ".join(_JS_RUNNER.findall(named.get("jest", "") + named.get("vitest", "")))}
-
-
-def _cargo(text: str) -> Parts:
-    read = _toml(text)
-    told = {name: read[name] for name in _OF_CARGO if name in read}
-    package = _mapping(read, "package")
-    told |= {f"package.{name}": package[name] for name in ("autotests",) if name in package}
-    named = {name: str(value) for name, value in told.items()}
-    return named | {"harness": " ".join(_OWN_HARNESS.findall(" ".join(named.values())))}
-
-
-def _cargo_config(text: str) -> Parts:
-    read = _toml(text)
-    runners = [one["runner"] for one in _mapping(read, "target").values() if isinstance(one, dict) and "runner" in one]
-    return {"": str(read), "runner": str(runners) if runners else ""}
-
-
 def _makefile(text: str) -> Parts:
     recipes = "".join(_TARGET.findall(text + "\n"))
     return {"test": recipes} if recipes else {}
-
-
-def _mapping(known: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = known.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-_READERS: dict[str, Callable[[str], Parts]] = {
-    **dict.fromkeys(("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg"), _ini),
-    **dict.fromkeys(("pytest.toml", ".pytest.toml"), _pytest_toml),
-    **dict.fromkeys(("GNUmakefile", "makefile", "Makefile"), _makefile),
-    "pyproject.toml": _pyproject,
-    "package.json": _package,
-    "Cargo.toml": _cargo,
-}
