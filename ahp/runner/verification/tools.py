@@ -1,19 +1,18 @@
 """The project's own interpreter and tools, and what tells one version of them from another."""
 
+import glob
 import os
 import re
 import sys
 from collections.abc import Mapping
-from hashlib import sha256
+from pathlib import Path
 
 from ahp.runner.verification.project import Project, joined
 from ahp.system import files, process
 from ahp.system.errors import AhpError
 
 _ASKED = 20.0  # s that a tool has to tell its version
-_INSTALLED = (".dist-info", ".egg-info", ".egg-link", ".pth")
 _PATHS = "import sys; print('\\n'.join(sys.path[1:]))"
-_MANIFEST = 1 << 20
 
 
 def upwards(directory: str) -> list[str]:
@@ -80,7 +79,7 @@ def node_tool(project: Project, directory: str, tool: str) -> str | None:
 
 
 def file_version(path: str | None) -> str:
-    """What tells one version of a program's file from another: where it really lies, size and time."""
+    """What tells one version of a file, or of what is installed in a folder, from another: place, size and time."""
     if path is None:
         return "none"
     real = os.path.realpath(path)
@@ -92,75 +91,24 @@ def file_version(path: str | None) -> str:
 
 
 def python_versions(python: str, folder: str, env: Mapping[str, str]) -> list[str]:
-    """The interpreter and every package that is installed for it."""
-    told = [file_version(python)]
+    """The interpreter and the folders of what is installed for it: each change there is one of the folder itself."""
     home = os.path.dirname(os.path.dirname(python))
-    config = _text(os.path.join(home, "pyvenv.cfg"))
-    libraries = [
-        os.path.join(home, "lib", name, "site-packages")
-        for name in _listed(os.path.join(home, "lib"))
-        if name.startswith("python")
-    ]
-    if not config or re.search(r"(?im)^include-system-site-packages\s*=\s*true", config):
-        libraries += asked([python, "-c", _PATHS], folder, env).split("\n")
-    told.append(config)
-    for library in dict.fromkeys(libraries):
-        told += [f"{library}/{name}" for name in _installed(library)]
-    return told
+    config = os.path.join(home, "pyvenv.cfg")
+    libraries = glob.glob(os.path.join(glob.escape(home), "lib", "python*", "site-packages"))
+    text = (files.read(config) or b"") if os.path.exists(config) else b"include-system-site-packages = true"
+    if re.search(rb"(?im)^include-system-site-packages\s*=\s*true", text):
+        libraries += asked([python, "-c", _PATHS], folder, env).split()
+    return [file_version(one) for one in dict.fromkeys([python, config, *sorted(libraries)])]
 
 
 def node_versions(project: Project, directory: str, tool: str | None, env: Mapping[str, str]) -> list[str]:
     """Node, the tool with its package, and what the package manager notes of all that it has installed."""
-    told = [file_version(process.find("node", dict(env))), file_version(tool)]
+    told = [process.find("node", dict(env)), tool]
     if tool is not None:
-        told.append(_package_of(os.path.realpath(tool)))
+        above = Path(os.path.realpath(tool)).parents
+        told += [str(one / "package.json") for one in above if (one / "package.json").exists()][:1]
     for folder in upwards(directory):
         modules = os.path.join(project.root, folder, "node_modules")
         for name in (".package-lock.json", ".yarn-integrity", ".yarn-state.yml", ".modules.yaml", ".pnpm/lock.yaml"):
-            told.append(_digest(os.path.join(modules, name)))
-    return told
-
-
-def _package_of(program: str) -> str:
-    """The digest of the manifest of the package that a program belongs to."""
-    folder = os.path.dirname(program)
-    while len(folder) > 1:
-        manifest = os.path.join(folder, "package.json")
-        if os.path.exists(manifest):
-            return _digest(manifest)
-        folder = os.path.dirname(folder)
-    return ""
-
-
-def _installed(library: str) -> list[str]:
-    """The packages of a folder of libraries by name and version, with the time when each was put there."""
-    found = []
-    for name in _listed(library):
-        if name.endswith(_INSTALLED):
-            try:
-                found.append(f"{name} {os.stat(os.path.join(library, name)).st_mtime_ns}")
-            except OSError:
-                found.append(name)
-    return found
-
-
-def _listed(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:
-        return []
-
-
-def _text(path: str) -> str:
-    try:
-        return (files.read(path, _MANIFEST) or b"").decode("utf-8", "replace")
-    except AhpError:
-        return ""
-
-
-def _digest(path: str) -> str:
-    try:
-        data = files.read(path)
-    except AhpError:
-        return ""
-    return sha256(data).hexdigest() if data is not None else ""
+            told.append(os.path.join(modules, name))
+    return list(map(file_version, told))
