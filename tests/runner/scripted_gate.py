@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ahp.protocol import signals
+from ahp.protocol.event import Event
 from ahp.protocol.signals import DECISION_OF, Signal, strongest
 from ahp.protocol.verdict import Verdict
 from ahp.system.errors import AhpError
@@ -36,7 +37,7 @@ class ScriptedGate:
         self.asked.append((trigger, tool, issue))
         scripted = self.script.get(trigger, ())
         if callable(scripted):
-            return scripted(tool)
+            return changing(scripted(tool), tool)
         if not scripted:
             return verdict(trigger)
         turn = self._turns.get(trigger, 0)
@@ -44,7 +45,7 @@ class ScriptedGate:
         answer = scripted[min(turn, len(scripted) - 1)]
         if isinstance(answer, AhpError):
             raise answer
-        return answer
+        return changing(answer, tool)
 
     def _dry(self, trigger: str, tool: Mapping[str, Any] | None) -> Verdict:
         asked, turns = list(self.asked), dict(self._turns)
@@ -60,6 +61,16 @@ class ScriptedGate:
     def triggers(self) -> list[str]:
         """What it was asked, in order."""
         return [trigger for trigger, _, _ in self.asked]
+
+
+def changing(given: Verdict, tool: Mapping[str, Any] | None) -> Verdict:
+    """The verdict with the call that its modifications of arguments lead to, as the gate of a project has it."""
+    for change in given.modifications if tool is not None else ():
+        target = str(change["target"])
+        if tool is not None and "input." in target:
+            given.modified = Event.__new__(Event)
+            given.modified.tool = {**tool, "input": {**tool["input"], target.rpartition(".")[2]: change["updated"]}}
+    return given
 
 
 def verdict(trigger: str, *given: Signal, modifications: list[dict[str, object]] | None = None) -> Verdict:

@@ -191,8 +191,8 @@ class GatedTools:
                 if self._desk.blocked(verdict, tool.name):
                     continue
                 return Outcome("blocked", f"{tool.name} did not run: the gate refused it.")
-            wanted, missing = modified(verdict, call["input"])
-            changed = self._modified(tool, valid, verdict, wanted, missing)
+            wanted = modified(verdict, call["input"])
+            changed = self._modified(tool, valid, verdict, wanted)
             # The project's gate has judged what its own changes led to; asked again, it would warn and count twice.
             settled = wanted if verdict.modified is not None and call["touched"] is None else call["input"]
             if isinstance(changed, Outcome) or told(changed) == settled:
@@ -202,23 +202,16 @@ class GatedTools:
             "blocked", f"{tool.name} did not run: its arguments were still being changed after {_ROUNDS} rounds."
         )
 
-    def _modified(
-        self, tool: Tool, valid: BaseModel, verdict: Verdict, wanted: dict[str, Any], missing: list[str]
-    ) -> BaseModel | Outcome:
+    def _modified(self, tool: Tool, valid: BaseModel, verdict: Verdict, wanted: dict[str, Any]) -> BaseModel | Outcome:
         """The arguments as the gate wants them. What cannot be applied is refused and says what to change."""
-        problem = f"{', '.join(missing)} is no argument" if missing else None
         try:
             changed = self._toolbox.change(tool, valid, wanted) if wanted != told(valid) else valid
         except InvalidCall as error:
-            problem = str(error)
-        if problem is None:
-            self._desk.settle(verdict, "accept_modification")
-            return changed
-        self._desk.settle(verdict, "reject_modification", problem=problem)
-        said = one_line(problem, 300)
-        return Outcome(
-            "blocked", f"{tool.name} did not run: the gate's change does not fit it ({said}). Change the call."
-        )
+            self._desk.settle(verdict, "reject_modification", problem=str(error))
+            said = f"the gate's change does not fit it ({one_line(error, 300)}). Change the call."
+            return Outcome("blocked", f"{tool.name} did not run: {said}")
+        self._desk.settle(verdict, "accept_modification")
+        return changed
 
     def _run(self, tool: Tool, call: ToolCall, valid: BaseModel, seconds_left: float | None) -> Outcome:
         limit = self._config.tool_timeout_s if tool.timeout_s is None else tool.timeout_s

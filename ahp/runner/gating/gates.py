@@ -2,7 +2,6 @@
 
 import copy
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -11,9 +10,6 @@ from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
 from ahp.runner.run.limits import Repeats
-
-_KEY = re.compile(r"""\.?([^.\[\]]+)|\[["']([^"'\]]*)["']\]""")
-_ROOTS = ("tool.input", "input", "args")
 
 
 class Gate(Protocol):
@@ -26,7 +22,7 @@ class Gate(Protocol):
 
         `tool` is `{"name", "kind", "writes", "input", "touched"}`; within a plan step also `expected`, the tools it
         names; in a step that runs beside others `checkout`, the linked work tree that it works in and whose folder no
-        other value names; afterwards `output` and `code`.
+        other value names; afterwards `output` and `code`. What a verdict changes in a call is in its `modified`.
         """
         ...
 
@@ -60,41 +56,8 @@ def forget_blocks(blocks: Repeats, trigger: str, why: list[list[str]]) -> None:
         blocks.forget(trigger, one)
 
 
-def modified(verdict: Verdict, args: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """(the arguments as the verdict wants them, the targets of its modifications that the call does not have)."""
+def modified(verdict: Verdict, args: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as the verdict wants them: those of its `modified` event, else as they are."""
     event = verdict.modified
     given = event.tool.get("input") if event is not None and event.tool is not None else None
-    if isinstance(given, dict):
-        # What a modification says is shortened for its readers; the event holds all of it.
-        return copy.deepcopy(given), []
-    return rewrite(args, verdict.modifications)
-
-
-def rewrite(args: Mapping[str, Any], modifications: list[dict[str, Any]]) -> tuple[dict[str, Any], list[str]]:
-    """(the arguments with the modifications applied in order, the targets inside the call that do not exist).
-
-    A target names an argument, alone or as `tool.input.NAME`. Other targets (the batch size of a
-    `split_suggestion`) are no part of the call and change nothing.
-    """
-    changed = copy.deepcopy(dict(args))
-    missing = []
-    for modification in modifications:
-        target = str(modification.get("target", ""))
-        inside = target.startswith(tuple(root + mark for root in _ROOTS for mark in ".["))
-        keys = _keys(target)
-        holder: Any = changed
-        for key in keys[:-1]:
-            holder = holder.get(key) if isinstance(holder, dict) else None
-        if keys and isinstance(holder, dict) and (inside or keys[-1] in holder):
-            holder[keys[-1]] = modification.get("updated")
-        elif inside:
-            missing.append(target)
-    return changed, missing
-
-
-def _keys(target: str) -> list[str]:
-    for root in _ROOTS:
-        if target.startswith((root + ".", root + "[")):
-            target = target[len(root) :]
-            break
-    return [bare or quoted for bare, quoted in _KEY.findall(target)]
+    return copy.deepcopy(given if isinstance(given, dict) else dict(args))

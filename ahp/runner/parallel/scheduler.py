@@ -81,8 +81,6 @@ class CheckoutGate:
         event = verdict.modified
         if event is not None and event.tool is not None and "input" in event.tool:
             event.tool = {**event.tool, "input": self._named(event.tool["input"], told, given)}
-        for one in verdict.modifications:
-            one["updated"] = self._named(one.get("updated"), None, None)
 
     def _named(self, wanted: Any, told: Any, given: Any) -> Any:
         if wanted == told and told is not None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from ahp.protocol.event import Event
+from ahp.facts.tool import Touched
 from ahp.protocol.verdict import Verdict
-from ahp.runner.gating.gates import rewrite
 from ahp.runner.run.conversation import check_roles
 from ahp.runner.scripted import scripted_tool
 from ahp.runner.tools.tool import FunctionTool
@@ -33,7 +33,7 @@ class Recorder:
 
     def __init__(self, writes: bool = False) -> None:
         self.calls: list[Args] = []
-        self.tool = FunctionTool("look", "looks", Args, self.run, writes=writes)
+        self.tool = FunctionTool("look", "looks", Args, self.run, writes=writes, touched=lambda args: Touched())
 
     def run(self, args: Args, context: object) -> str:
         self.calls.append(args)
@@ -169,29 +169,6 @@ def test_a_suggestion_to_split_lets_the_call_go_on() -> None:
     split = control(10, "batch_size")
     Scene([call(), "answer"], tools=[recorder.tool], gate=ScriptedGate({PRE: [split]}))
     assert len(recorder.calls) == 1
-
-
-def test_the_modified_event_of_the_gate_says_what_the_arguments_become() -> None:
-    recorder = Recorder()
-    given = control(5)
-    given.modified = Event.__new__(Event)
-    given.modified.tool = {"name": "look", "input": {"size": 7, "path": "long"}}
-    Scene([call(size=50), "answer"], tools=[recorder.tool], gate=ScriptedGate({PRE: [given, verdict(PRE)]}))
-    assert recorder.calls == [Args(size=7, path="long")]
-
-
-def test_rewriting_touches_only_what_is_named() -> None:
-    args = {"a": {"b": 1, "c": [1]}, "d": 2}
-    changes: list[dict[str, Any]] = [
-        {"target": "tool.input['a'].b", "updated": 9},
-        {"target": "d", "updated": 3},
-        {"target": "args.d", "updated": 4},
-        {"target": "tool.input.x.y", "updated": 1},
-        {"target": "batch_size", "updated": 1},
-        {},
-    ]
-    assert rewrite(args, changes) == ({"a": {"b": 9, "c": [1]}, "d": 4}, ["tool.input.x.y"])
-    assert args == {"a": {"b": 1, "c": [1]}, "d": 2}
 
 
 def prompt(signal_id: str = "p1000000") -> Verdict:
@@ -371,7 +348,7 @@ def test_tools_report_what_went_wrong() -> None:
 def test_what_was_tried_is_told_to_the_gate_with_its_result() -> None:
     gate = ScriptedGate()
     Scene([call(size=2), call(size=200), "answer"], tools=[Recorder().tool], gate=gate)
-    told = {"name": "look", "kind": "other", "writes": False, "input": {"path": ".", "size": 2}, "touched": None}
+    told = {"name": "look", "kind": "other", "writes": False, "input": {"path": ".", "size": 2}, "touched": ANY}
     assert [(trigger, tool) for trigger, tool, _ in gate.asked if tool] == [
         (PRE, told),
         ("post-tool-use", {**told, "output": "size 2", "code": "ok"}),

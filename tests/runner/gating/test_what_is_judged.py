@@ -243,7 +243,9 @@ def test_what_a_change_of_the_gate_becomes_is_judged_again() -> None:
         return verdict("pre-tool-use", *([refused] if path == ".env" else []))
 
     ran: list[str] = []
-    one = FunctionTool("save", "writes", Stripped, lambda args, context: str(ran.append(args.path)))
+    one = FunctionTool(
+        "save", "writes", Stripped, lambda args, context: str(ran.append(args.path)), touched=lambda args: Touched()
+    )
     gate = ScriptedGate({"pre-tool-use": answer})
     scene = Scene([json.dumps({"tool": "save", "args": {"path": "a"}}), "done"], tools=[one], gate=gate)
     assert [event["code"] for event in scene.of("tool_result")] == ["blocked"]

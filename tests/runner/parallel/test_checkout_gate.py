@@ -45,17 +45,6 @@ def test_no_checkout_of_the_run_is_named() -> None:
     assert (told["touched"].paths, told["touched"].writes, told["touched"].command) == (("/p/a",), ("/p/b",), "rm /p")
 
 
-def test_what_the_gate_changes_names_the_checkout_again() -> None:
-    def change(tool: Mapping[str, Any] | None) -> Verdict:
-        assert tool is not None
-        changes = [{"target": "command", "original": tool["input"]["command"], "updated": "ls /p/src /path"}]
-        return verdict("pre-tool-use", signal("control", "c", "m", signal_id="c1"), modifications=changes)
-
-    asked = call(f"rm {HERE}")
-    found = asking(ScriptedGate({"pre-tool-use": change})).ask("pre-tool-use", tool=asked)
-    assert modified(found, asked["input"]) == ({"command": f"ls {HERE}/src /path", "n": [1]}, [])
-
-
 def test_arguments_that_the_project_s_gate_rewrites_name_the_checkout_again() -> None:
     def change(tool: Mapping[str, Any] | None) -> Verdict:
         assert tool is not None
@@ -67,7 +56,7 @@ def test_arguments_that_the_project_s_gate_rewrites_name_the_checkout_again() ->
     asked = call(f"cp {HERE}/a b", kept={"path": f"{HERE}/c"})
     asked["input"]["kept"] = {"path": f"{HERE}/c"}
     found = asking(ScriptedGate({"pre-tool-use": change})).ask("pre-tool-use", tool=asked)
-    assert modified(found, asked["input"])[0] == {
+    assert modified(found, asked["input"]) == {
         "command": f"cp {HERE}/a b --dry",
         "n": [1],
         "kept": {"path": f"{HERE}/c"},

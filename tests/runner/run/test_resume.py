@@ -26,7 +26,7 @@ from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.runner.verification.result import VerificationResult
 from ahp.system.errors import AhpError
 from tests.runner.runs import DONE, REPLAN, block, call, nowhere, plan
-from tests.runner.scripted_gate import ScriptedGate, signal, verdict
+from tests.runner.scripted_gate import ScriptedGate, changing, signal, verdict
 
 PRE = "pre-tool-use"
 
@@ -68,7 +68,8 @@ class Gate(ScriptedGate):
             return verdict(trigger, block(signal_id="b" + key))
         if what == "unclamped":
             change = {"target": "tool.input.what", "original": what, "updated": "clamped", "reason": "too much"}
-            return verdict(trigger, signal("control", "c", "less", signal_id="c" + key), modifications=[change])
+            less = verdict(trigger, signal("control", "c", "less", signal_id="c" + key), modifications=[change])
+            return changing(less, tool)
         if what == "loud" or trigger == "pre-issue-submit":
             return verdict(trigger, signal("prompt", "p", "loud", signal_id="d" + key))
         return verdict(trigger)
