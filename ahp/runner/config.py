@@ -17,6 +17,7 @@ _LIMIT = 64 << 10
 
 _log = logging.getLogger(__name__)
 
+Boxed = Literal["auto", "always", "never"]
 ReplyFormat = Literal["auto", "native", "schema", "text"]
 
 
@@ -71,6 +72,10 @@ class AgentConfig(BaseModel):
     tool_timeout_s: float = Field(default=120.0, ge=0)
     """Seconds a tool may take that names no limit of its own; beyond, E_TIMEOUT. 0 lets no such tool run."""
 
+    box: Boxed = "auto"
+    """Whether commands of the agent run in a box: where one can start, there or not at all, or never. A rule of the
+    policy goes before."""
+
     tool_output_chars: int = Field(default=20_000, ge=0)
     """Characters of a tool's output that the model reads, from its beginning and its end. 0 shows only its length."""
 
@@ -119,7 +124,7 @@ class AgentConfig(BaseModel):
 
 # These weaken nothing; the next say how a run is checked and ends. All others are limits.
 _FREE = ("enable_planning", "inject_schemas", "reply_format", "verification_variables")
-_AS_COMMITTED = ("checks", "verification_policy", "verification_timeout_s", "submit", "close")
+_AS_COMMITTED = ("box", "checks", "verification_policy", "verification_timeout_s", "submit", "close")
 
 
 def load_config(root: str) -> AgentConfig:

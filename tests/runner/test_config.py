@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.runner.config import _AS_COMMITTED, _FREE, AgentConfig, ReplyFormat, load_config
+from ahp.runner.config import _AS_COMMITTED, _FREE, AgentConfig, Boxed, ReplyFormat, load_config
 from ahp.runner.verification.command_checks import NamedCheck
 from ahp.system.errors import AhpError
 from tests.conftest import Repo
@@ -58,7 +58,7 @@ def test_no_field_holds_a_key_and_every_number_says_what_0_means() -> None:
     for name, field in AgentConfig.model_fields.items():
         assert not any(word in name for word in ("key", "secret", "password", "token_value")), name
         assert field.description, name
-        if field.annotation not in (bool, str | None, tuple[str, ...], tuple[NamedCheck, ...], ReplyFormat):
+        if field.annotation not in (bool, str | None, tuple[str, ...], tuple[NamedCheck, ...], ReplyFormat, Boxed):
             assert " 0 " in f" {field.description.replace('null', '0')} ", name
 
 

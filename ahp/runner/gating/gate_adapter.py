@@ -35,7 +35,7 @@ class RepositoryGate:
 
     def __init__(self, root: str, *, session: str, agent: str = "ahp") -> None:
         self.root = asking.around(os.path.abspath(root)).root or os.path.abspath(root)
-        self.agent = agent
+        self.agent, self.session = agent, session
         self._gate = Gate(self.root, agent=agent, session=session, host="runner", budget=_BUDGET)
         self._policy = StandingPolicy(self._gate)
 
@@ -64,7 +64,10 @@ class RepositoryGate:
         facts: dict[str, Any] = {} if tool is None else {"tool": canonical(tool)}
         checkout = str((tool or {}).get("checkout", ""))
         event = self._gate.event(trigger, issue_id=issue or "", dry=dry, facts=facts, checkout=checkout)
-        verdict = decide(event, self._policy.judges(event))
+        judges = self._policy.judges(event)
+        verdict = decide(event, judges)
+        if verdict.box is None and tool is not None and tool.get("boxed") and judges:
+            verdict.box = {"rule": "", "keys": judges[0].program.box, "otherwise": "skip"}
         # A call that was changed and tells itself what it touches is judged once more, and counted then.
         if verdict.modified is None or "touched" not in (facts.get("tool") or {}):
             session_calls.note_judged(event, verdict)
@@ -86,6 +89,8 @@ def canonical(tool: Mapping[str, Any]) -> dict[str, object]:
         called["writes"] = True
     if tool.get("touched") is not None:
         called["touched"] = tool["touched"]
+    if tool.get("boxed"):
+        called["boxed"] = True
     if tool.get("expected") is not None:
         called["expected"] = list(tool["expected"])
     if "output" in tool:

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from ahp.protocol.text import excerpt, failure, one_line
 from ahp.protocol.verdict import Verdict
 from ahp.runner.config import AgentConfig
+from ahp.runner.gating.box import Box
 from ahp.runner.gating.gates import modified
 from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.run.events import AnyLog, plain
@@ -53,12 +54,13 @@ class GatedTools:
         root: str,
         env: Mapping[str, str],
         descendants: Descendants,
+        box: Box,
     ) -> None:
         self._toolbox = toolbox
         self._desk = desk
         self._events = events
         self._config = config
-        self._root = root
+        self._root, self._box = root, box
         self._descendants = descendants
         self._worker = Worker()
         self._last_seen = LastSeen()
@@ -95,7 +97,9 @@ class GatedTools:
 
         What its programs get is `env`; `looked` is called behind each call that may have written.
         """
-        other = GatedTools(self._toolbox.at(root), desk, events, self._config, root, env, descendants)
+        other = GatedTools(
+            self._toolbox.at(root), desk, events, self._config, root, env, descendants, self._box.at(root)
+        )
         other._repeats, other._barred = self._repeats, self._barred
         other._looked = looked
         return other
@@ -178,12 +182,15 @@ class GatedTools:
             judged = self._judge(tool, self._toolbox.validate(tool, call.args))
             if isinstance(judged, Outcome):
                 return judged
-            return self._run(tool, call, judged, seconds_left)
+            return self._run(tool, call, *judged, seconds_left)
         except InvalidCall as error:
             return self._counted(call, Outcome(error.code, f"{error.code}: {error}"))
 
-    def _judge(self, tool: Tool, valid: BaseModel) -> BaseModel | Outcome:
-        """The arguments that may run, or the refusal. What is judged is what runs: the arguments as validated."""
+    def _judge(self, tool: Tool, valid: BaseModel) -> tuple[BaseModel, Callable[[str], str]] | Outcome:
+        """The arguments that may run and what places its commands, or the refusal.
+
+        What is judged is what runs: the arguments as validated.
+        """
         for _ in range(_ROUNDS):
             call = self._call_of(tool, valid)
             verdict = self._desk.ask("pre-tool-use", tool=call)
@@ -195,12 +202,29 @@ class GatedTools:
             changed = self._modified(tool, valid, verdict, wanted)
             # The project's gate has judged what its own changes led to; asked again, it would warn and count twice.
             settled = wanted if verdict.modified is not None and call["touched"] is None else call["input"]
-            if isinstance(changed, Outcome) or told(changed) == settled:
+            if isinstance(changed, Outcome):
                 return changed
+            if told(changed) == settled:
+                return self._placed(tool, changed, verdict)
             valid = changed
         return Outcome(
             "blocked", f"{tool.name} did not run: its arguments were still being changed after {_ROUNDS} rounds."
         )
+
+    def _placed(
+        self, tool: Tool, valid: BaseModel, verdict: Verdict
+    ) -> tuple[BaseModel, Callable[[str], str]] | Outcome:
+        """The arguments with what has their commands run where they have to; the refusal where that cannot be."""
+        if tool.kind != "shell":
+            return valid, str
+        try:
+            if not getattr(tool, "boxes", False):
+                if verdict.box is not None and verdict.box["otherwise"] == "block":
+                    raise AhpError(f"{verdict.box['rule']}: it has to run in a box, and this tool runs in none")
+                return valid, str
+            return valid, self._box.placing(verdict, self._desk.note)
+        except AhpError as error:
+            return Outcome("blocked", f"{tool.name} did not run: {error}")
 
     def _modified(self, tool: Tool, valid: BaseModel, verdict: Verdict, wanted: dict[str, Any]) -> BaseModel | Outcome:
         """The arguments as the gate wants them. What cannot be applied is refused and says what to change."""
@@ -213,12 +237,14 @@ class GatedTools:
         self._desk.settle(verdict, "accept_modification")
         return changed
 
-    def _run(self, tool: Tool, call: ToolCall, valid: BaseModel, seconds_left: float | None) -> Outcome:
+    def _run(
+        self, tool: Tool, call: ToolCall, valid: BaseModel, placed: Callable[[str], str], seconds_left: float | None
+    ) -> Outcome:
         limit = self._config.tool_timeout_s if tool.timeout_s is None else tool.timeout_s
         seconds = limit if seconds_left is None else min(limit, seconds_left)
         self._may_have_written = self._may_have_written or tool.writes
         judged = self._call_of(tool, valid)  # as it was before the tool, which may change what it was given
-        context = ToolContext(self._root, seconds, dict(self._env), self._last_seen)
+        context = ToolContext(self._root, seconds, dict(self._env), self._last_seen, placed)
         self._events.sync()  # that this may have been done is known whatever happens next
         try:
             output = self._worker.call(
@@ -260,6 +286,8 @@ class GatedTools:
             problem = f"what {tool.name} will touch cannot be told: {failure(error)}"
             raise InvalidCall("E_TOOL", problem) from error
         call = {"name": tool.name, "kind": tool.kind, "writes": tool.writes, "input": told(valid), "touched": touched}
+        if getattr(tool, "boxes", False):
+            call["boxed"] = self._box.starts
         return call if self.expected is None else {**call, "expected": self.expected}
 
     def _give_up_thread(self) -> None:

@@ -77,7 +77,7 @@ class SignalDesk:
             if not TRIGGERS[trigger].post:
                 raise Stop("GATE_ERROR", f"the gate could not judge {trigger}: {error}") from error
             # What is done is done: nothing could be refused any more, so the result is not thrown away.
-            self._note(f"ahp: {trigger} could not be judged: {one_line(error, 300)}")
+            self.note(f"ahp: {trigger} could not be judged: {one_line(error, 300)}")
             return Verdict("allow", trigger, "", "")
         self._events(
             "verdict",
@@ -92,7 +92,7 @@ class SignalDesk:
         self._waiting.update({signal.id: signal for signal in prompts})
         note = said(verdict, prompts)
         if note:
-            self._note(note)
+            self.note(note)
         return verdict
 
     def may_read(self, path: str) -> bool:
@@ -172,7 +172,8 @@ class SignalDesk:
         notes, self._notes = self._notes, []
         return notes
 
-    def _note(self, text: str) -> None:
+    def note(self, text: str) -> None:
+        """Has the next user turn carry a text."""
         self._events("note", text=text)
         self._notes.append(text)
 

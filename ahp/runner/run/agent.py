@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
 from ahp.runner.config import AgentConfig
+from ahp.runner.gating.box import Box
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.gates import Gate, reasons
 from ahp.runner.gating.issue_gates import IssueGates, Move
@@ -241,7 +242,8 @@ class _Run:
         # With this run's own mark, as other runs of this process may set theirs.
         env = {**tool_environment(self._name), MARK: self._mark}
         self._descendants = Descendants(self._mark)
-        tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root, env, self._descendants)
+        box = Box(config.box, agent.root, str(getattr(agent.gate, "session", self._mark)))
+        tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root, env, self._descendants, box)
         self._session = Session(agent, self._desk, tools, nonce, past)
         self._root, self._task_text = agent.root, ""
         self._given: Given | None = None

@@ -56,7 +56,7 @@ class CommandArgs(BaseModel):
 
 def _run(args: CommandArgs, context: ToolContext) -> str:
     # The outer shell joins what the command prints and what it complains of in the order in which they come.
-    argv = ["/bin/sh", "-c", 'exec /bin/sh -c "$0" 2>&1', args.command]
+    argv = ["/bin/sh", "-c", 'exec /bin/sh -c "$0" 2>&1', context.placed(args.command)]
     folder = f"{context.root}/{args.leads_to}"
     if not os.path.isdir(folder):
         raise AhpError(f"{args.workdir} is no folder")
@@ -93,6 +93,7 @@ def command_tool() -> FunctionTool:
         CommandArgs,
         _run,
         kind="shell",
+        boxes=True,
     )
 
 

@@ -102,6 +102,9 @@ class ToolContext:
     seen: LastSeen = field(default_factory=LastSeen)
     """What the tools of the run last saw in files."""
 
+    placed: Callable[[str], str] = str
+    """Gives the text that a shell is to run for a command: in the box of this call, where it has one."""
+
 
 class Tool(Protocol):
     """One tool. It runs only behind the gates of `ahp.runner.gating.gated_tools`."""
@@ -153,7 +156,8 @@ class FunctionTool:
 
     Where `writes` is not said, tools of the kinds shell, write, edit, patch, mcp and other count as writing.
     `touched` tells what a call will touch where the names of its arguments do not. `aliases` are other names that
-    models call it by; a tool of such a name goes before.
+    models call it by; a tool of such a name goes before. `boxes` says that it runs commands as `ToolContext.placed`
+    gives them.
     """
 
     def __init__(
@@ -167,7 +171,9 @@ class FunctionTool:
         kind: str = "other",
         touched: Callable[[Any], Touched] | None = None,
         aliases: Iterable[str] = (),
+        boxes: bool = False,
     ) -> None:
+        self.boxes = boxes
         self.name, self.description, self.kind, self.args = name, description, kind, args
         self.writes = kind in _MAY_WRITE if writes is None else writes
         self.timeout_s = timeout_s

@@ -69,9 +69,7 @@ class Verification:
                 if policy not in (built_in := self._built_in()):
                     return VerificationResult("crash", f"there is no verifier {policy!r}")
                 only = [built_in[policy]]
-            verifier = ProjectVerifier(
-                self._root, self._env, since=since, variables=self._variables, named=self._named
-            )
+            verifier = ProjectVerifier(self._root, self._env, since=since, variables=self._variables, named=self._named)
             return verifier.verify(timeout_s, only)
         except AhpError as error:
             return VerificationResult("crash", f"it could not be verified: {error}")
