@@ -7,8 +7,6 @@ import os
 
 from ahp.agents import places
 from ahp.agents.calls import call_view, tool_call
-from ahp.agents.git_gate import top_of
-from ahp.agents.places import runs_git
 from ahp.gate.decide import decide
 from ahp.hosts import asking, verdict_text
 from ahp.journal import session_calls
@@ -37,21 +35,14 @@ def judge(event: Event, folder: str, seconds: float, here: Verdict) -> tuple[Ver
         if where.repo is None or where.root == event.root or not os.path.isdir(where.journal):
             continue
         there = _asked(event, where, folder, seconds)
-        verdict, told = decide(there, judges_of(there)), ""
-        if not verdict.denied and runs_git(there):
-            from ahp.agents import git_gate
-
-            refusal, told = git_gate.judge(there)
-            if refusal is not None:
-                verdict, told = refusal, ""
+        verdict = decide(there, judges_of(there))
         place = _place(event, there)
         if there.journal != event.journal:
             session_calls.note_judged(there, verdict)
         if verdict.modified is not None:
             verdict.decision = "deny"
         tells = verdict.denied or verdict.notes or not _rules(verdict) <= told_here
-        now = [verdict_text.for_agent(verdict) if tells else "", told]
-        now = [f"In {place}: {one}" for one in now if one]
+        now = [f"In {place}: {verdict_text.for_agent(verdict)}"] if tells else []
         if verdict.denied:
             return verdict, verdict_text.in_order(*now, *said)
         said += now
@@ -82,7 +73,7 @@ def _roots(event: Event) -> list[str]:
     written, folders = ([_absolute(event, path) for path in paths] for paths in places.of(event))
     tops: dict[str, None] = {}
     for place in (*written, *folders):
-        top = top_of(place) if place.startswith("/") else ""
+        top = _top_of(place) if place.startswith("/") else ""
         is_whole = place.rstrip("/") == top and place in written and os.path.isfile(f"{top}/.git")
         if top and top != event.root and not is_whole:
             tops[top] = None
@@ -98,3 +89,18 @@ def _absolute(event: Event, path: str) -> str:
 
 def _rules(verdict: Verdict) -> set[str]:
     return {str(signal.context["rule"]) for signal in verdict.signals}
+
+
+def _top_of(path: str) -> str:
+    """The folder above `path`, or itself, that holds a `.git`; "" for none. What follows a wildcard does not count."""
+    known = []
+    for part in path.split("/"):
+        if any(sign in part for sign in "*?["):
+            break
+        known.append(part)
+    while len(known) > 1:
+        folder = "/".join(known)
+        if os.path.lexists(f"{folder}/.git"):
+            return folder if os.path.isdir(folder) and not os.path.islink(folder) else ""
+        known.pop()
+    return ""

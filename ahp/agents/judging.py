@@ -2,7 +2,6 @@
 
 from ahp.agents import places
 from ahp.agents.calls import call_view, tool_call
-from ahp.agents.places import runs_git
 from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.journal import session_calls
@@ -58,14 +57,6 @@ def _judged(event: "Event", asked: "Asked", where: "Workspace", seconds: float) 
         refusal, told = issue_gate.judge(event, asked.folder)
         said = "\n".join([part for part in (told, said) if part])
         if refusal is not None:
-            return refusal, said
-    if is_open and not verdict.denied and runs_git(event):
-        from ahp.agents import git_gate
-
-        refusal, told = git_gate.judge(event)
-        said = "\n".join([part for part in (told, said) if part])
-        if refusal is not None:
-            session_calls.note_judged(event, refusal)
             return refusal, said
     again = False
     if verdict.denied and event.session and event.tool is not None:

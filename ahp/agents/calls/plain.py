@@ -46,6 +46,7 @@ _VERBS = f"""
     : stash -k --keep-index -u --include-untracked -m --message/push,list,show,pop,apply : restore -S --staged
     : remote -v/show,get-url : config --get --get-all --list -l --show-origin
 """
+_HOOKS = {"commit": "pre-commit", "push": "pre-push"}
 _ALWAYS = ("-C", "-c", "--no-pager")  # of git, whose folder and settings are looked at
 # By these another program may be what a name stands for.
 _ELSEWHERE = ("PATH", "HOME", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV")
@@ -181,6 +182,11 @@ class _Call:
             return
         if self._is_inner(start) or self._is_shadowed("git"):
             yield "it runs in another repository, or another program runs"
+        if verb in _HOOKS and (repo := self.event.repo) is not None:
+            from ahp.hosts.git.probe import obstacle
+
+            if found := obstacle(repo, _HOOKS[verb]):
+                yield f"git does not come to ahp: {found}"
         (options, first), operands = self.verbs[verb], one["operands"]
         flags = {flag for flag in one["flags"] if not _NUMBER.fullmatch(flag)} - set(_ALWAYS)
         if more := sorted(flags - options):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ahp.agents.calls import tool_call
+from ahp.cli.main import run
 from tests.conftest import Repo
 
 ATTEMPTS = [json.loads(line) for line in (Path(__file__).parents[1] / "attempts.jsonl").read_text().splitlines()]
@@ -19,6 +20,14 @@ def plain(make_event: Any, gather: Any, command: str, folder: str = "", **slots:
     event = make_event("pre-tool-use", view=None, **slots)
     event.tool = tool_call.read("", "Bash", {"command": command}, root=event.root, folder=folder or event.root)
     return gather(event, "tool.plain")["tool.plain"]
+
+
+@pytest.fixture
+def judged(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    """A repository whose git comes to ahp."""
+    monkeypatch.chdir(repo.root)
+    assert run(["install", "git"]) == 0
+    return repo
 
 
 @pytest.mark.parametrize(
@@ -47,8 +56,8 @@ def plain(make_event: Any, gather: Any, command: str, folder: str = "", **slots:
         "bash -c 'cd src && make test'",
     ],
 )
-def test_readers_and_everyday_git_are_plain(repo: Repo, make_event: Any, gather: Any, command: str) -> None:
-    repo.write("src/a.py")
+def test_readers_and_everyday_git_are_plain(judged: Repo, make_event: Any, gather: Any, command: str) -> None:
+    judged.write("src/a.py")
     assert plain(make_event, gather, command) is True
 
 
@@ -158,7 +167,13 @@ def test_a_program_of_the_project_is_not_taken_for_the_reader_that_it_is_called_
     assert plain(make_event, gather, "head .git/config", env=path) is True
 
 
-def test_what_is_unclear_is_named(repo: Repo, make_event: Any, gather: Any) -> None:
+def test_a_commit_that_no_hook_of_ahp_judges_is_not_plain(repo: Repo, make_event: Any, gather: Any) -> None:
+    assert plain(make_event, gather, "git status; git add .") is True
+    assert plain(make_event, gather, "git commit -m x") is False
+    assert plain(make_event, gather, "git push") is False
+
+
+def test_what_is_unclear_is_named(judged: Repo, make_event: Any, gather: Any) -> None:
     event = make_event("pre-tool-use", view=None)
     event.tool = tool_call.read("", "Bash", {"command": "git push -f && cp /etc/passwd x && run $X"}, root=event.root)
     told = gather(event, "tool.unclear")["tool.unclear"]
