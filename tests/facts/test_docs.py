@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,26 +44,41 @@ def triggers_of(names: Iterable[str]) -> str:
 
 
 def reference(name: str, declared: registry.Namespace) -> list[str]:
-    """The section of one namespace."""
+    """The section of one namespace: what holds for all of its facts is said once, above the table."""
     first = (registry.module(name).__doc__ or "").split("\n\n")[0]
     about = " ".join(first.replace(" (design §6)", "").replace("[light]", "").split())
+    known = {field: triggers_of(entry.get("triggers", declared.triggers)) for field, entry in declared.schema.items()}
+    same = len(set(known.values())) == 1
     notes = [f"Source: {declared.source or 'the change that is judged'}."]
+    notes += [f"Triggers: {next(iter(known.values()))}."] if same else []
+    if declared.certain != registry.ALL:
+        notes.append(f"May be absent outside {triggers_of(declared.certain)}.")
     notes += [f"Where a past commit is judged it is absent: {declared.past}."] if declared.past else []
+    shown, parts = folded(declared.schema)
+    for part in parts:
+        notes.append(f"`{name}.{part}.…` has the same of one section.")
     lines = ["", f"## {about.split(':')[0]}", "", about.partition(": ")[2], "", " ".join(notes)]
-    lines += ["", "| fact | type | triggers | |", "| --- | --- | --- | --- |"]
-    for field, entry in declared.schema.items():
+    lines += ["", "| fact | type | |" if same else "| fact | type | triggers | |", "| --- " * (3 + (not same)) + "|"]
+    for field, entry in shown.items():
         path = schemas.full_path(name, field)
         doc = entry["doc"].replace("|", "\\|")
         doc += "; its text is never shown or logged" if registry.is_private(path) else ""
-        if entry.get("optional"):
-            doc += "; may be absent"
-        elif declared.certain != registry.ALL:
-            doc += f"; may be absent outside {triggers_of(declared.certain)}"
-        where = triggers_of(entry.get("triggers", declared.triggers))
-        lines.append(f"| `{path}` | {kind_of(entry)} | {where} | {doc} |")
+        doc += "; may be absent" if entry.get("optional") else ""
+        where = "" if same else f"{known[field]} | "
+        lines.append(f"| `{path}` | {kind_of(entry)} | {where}{doc} |")
         for part, inner in entry.get("fields", {}).items():
-            lines.append(f"| `{path}[…].{part}` | {kind_of(inner)} | | {inner['doc']} |")
+            lines.append(f"| `{path}[…].{part}` | {kind_of(inner)} | {'' if same else '| '}{inner['doc']} |")
     return lines
+
+
+def folded(schema: Mapping[str, dict[str, Any]]) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """The facts without those of parts that have the same ones as the whole, and the names of these parts."""
+    whole = {field for field in schema if "." not in field}
+    parts = list(dict.fromkeys(field.partition(".")[0] for field in schema if "." in field))
+    alike = [
+        one for one in parts if {field.partition(".")[2] for field in schema if field.startswith(f"{one}.")} == whole
+    ]
+    return {field: entry for field, entry in schema.items() if field.partition(".")[0] not in alike}, alike
 
 
 def generated() -> str:
