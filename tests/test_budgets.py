@@ -29,6 +29,7 @@ LINES = {
     "policy": 7_730,
     "insight": 7_670,
     "system": 6_790,
+    "facts": 5_140,
     "conditions": 5_240,
     "facts": 5_050,
     "agents": 4_410,

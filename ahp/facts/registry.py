@@ -26,6 +26,7 @@ NAMESPACES = (
     "owners",
     "branch",
     "push",
+    "request",
     "repo",
     "commit",
     "deps",

@@ -601,3 +601,43 @@ def test_a_branch_of_authority_is_asked_the_locked_rules_of_the_default_one(
     work.git("reset", "-q", "--hard", "origin/release/9")
     work.commit("feat: none", **{"k.txt": "none\n"})
     assert ci(capsys, "--target", "release/9")[0] == 0
+
+
+def test_rules_about_a_pull_request_are_asked_where_its_platform_tells_of_one(
+    up: Repo, work: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = """\
+rules:
+  title: {at: pre-merge, block: "not matches(request.title, '^(feat|fix): ')", message: "the title is {request.title}"}
+  approved:
+    at: pre-merge
+    block: count(a for a in request.approvals if a.commit == request.head and a.by != actor.name) < 1
+    message: nobody approved the tip
+"""
+    up.commit("chore: rules", **{".ahp/hooks.yaml": rules})
+    work.git("fetch", "-q", "origin")
+    work.git("reset", "-q", "--hard", "origin/main")
+    head = work.commit("feat: more", **{"b.txt": "b\n"})
+    pull = {"title": "more", "head": {"sha": head, "ref": "topic"}, "base": {"ref": "main"}}
+    event = {"pull_request": pull, "repository": {"default_branch": "main"}, "sender": {"login": "ann"}}
+    more = tmp_path / "request.json"
+    monkeypatch.setenv("AHP_REQUEST", str(more))
+    for title, by, commit, refused in (
+        ("more", "bob", head, ["the title is 'more'"]),
+        ("feat: more", "ann", head, ["nobody approved the tip"]),
+        ("feat: more", "bob", "0" * 40, ["nobody approved the tip"]),
+        ("feat: more", "bob", head, []),
+    ):
+        pull["title"] = title
+        more.write_text(json.dumps({"approvals": [{"by": by, "commit": commit}]}), encoding="utf-8")
+        github(tmp_path, monkeypatch, "pull_request", event)
+        code, said = ci(capsys)
+        assert (code, [text for text in ("the title is 'more'", "nobody approved the tip") if text in said]) == (
+            int(bool(refused)),
+            refused,
+        )
+    monkeypatch.delenv("AHP_REQUEST")
+    for variable in ("GITHUB_ACTIONS", "GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH"):
+        monkeypatch.delenv(variable)
+    code, said = ci(capsys)
+    assert code == 0 and "title is not decidable here" in said

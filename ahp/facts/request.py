@@ -1,0 +1,93 @@
+"""`request`: the pull or merge request that `ahp ci` judges, by GitHub's event file or GitLab's variables (design §6).
+
+`AHP_REQUEST` may name a JSON file that a job got from its platform's API: `{"approvals": [{"by": …, "commit": …}], …}`.
+What it has stands before what the event says: no event tells of approvals or checks.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ahp.facts import schemas
+from ahp.facts.registry import CI, Absent, Namespace, fact
+from ahp.protocol.event import Event, is_set
+from ahp.protocol.text import one_line
+from ahp.system import files, jsontext
+from ahp.system.errors import AhpError
+
+_APPROVAL = {
+    "by": fact("str", "the account"),
+    "commit": fact("str", "the id of the commit that was approved"),
+}
+_CHECK = {"name": fact("str", "the check"), "state": fact("str", "its state, in the platform's word")}
+NAMESPACE = Namespace(
+    source="the platform that CI runs on, and the file that `AHP_REQUEST` names",
+    triggers=CI,
+    certain=(),
+    schema={
+        "title": fact("str", "its title"),
+        "body": fact("str", "its description"),
+        "labels": fact("list[str]", "its labels"),
+        "draft": fact("bool", "it is not ready for review"),
+        "reviewers": fact("list[str]", "accounts and teams that are asked to review"),
+        "head": fact("str", "the id of the commit that is judged"),
+        "approvals": fact("list[record]", "who approved, and what", fields=_APPROVAL),
+        "checks": fact("list[record]", "checks and their states", fields=_CHECK),
+    },
+)
+_FILE = "AHP_REQUEST"
+_LARGEST = 32 * 1024 * 1024  # GitHub sends at most 25 MB
+_UNTOLD = Absent("the platform's event does not tell it", f"write it to a JSON file, and name that in {_FILE}")
+
+
+def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
+    """The values of `fields`. Raises Absent where no request is judged, AhpError for a file that cannot be right."""
+    if event.host != "ci" or event.push is None:
+        raise Absent("only `ahp ci` knows a request", elsewhere=True)
+    env = event.env
+    told = _github(env) if is_set(env.get("GITHUB_ACTIONS", "")) else _gitlab(env)
+    more = _json(env[_FILE], _FILE) if env.get(_FILE) else {}
+    if not told and not more:
+        raise Absent("the platform names no request", elsewhere=True)
+    told = {**dict.fromkeys(fields, _UNTOLD), **told, "head": event.push.local_oid, **more}
+    return schemas.fields_of("request", told, fields)
+
+
+def _github(env: Mapping[str, str]) -> dict[str, Any]:
+    """Webhook events and payloads: `pull_request` (docs.github.com)."""
+    pull = _json(env.get("GITHUB_EVENT_PATH", ""), "GITHUB_EVENT_PATH").get("pull_request")
+    if not isinstance(pull, dict):
+        return {}
+    asked = [*pull.get("requested_reviewers", ()), *pull.get("requested_teams", ())]
+    return {
+        "title": pull.get("title") or "",
+        "body": pull.get("body") or "",
+        "labels": [label["name"] for label in pull.get("labels", ())],
+        "draft": pull.get("draft") is True,
+        "reviewers": [one.get("login") or one.get("slug") for one in asked],
+    }
+
+
+def _gitlab(env: Mapping[str, str]) -> dict[str, Any]:
+    """Predefined CI/CD variables of merge request pipelines (docs.gitlab.com)."""
+    told = {name: env.get(f"CI_MERGE_REQUEST_{name.upper()}") for name in ("title", "description", "labels", "draft")}
+    if told["title"] is None:
+        return {}
+    found: dict[str, Any] = {
+        "title": told["title"],
+        "labels": [one for one in (told["labels"] or "").split(",") if one],
+    }
+    found["draft"] = is_set(told["draft"] or "") or told["title"].lower().startswith(("draft:", "[draft]", "(draft)"))
+    if not is_set(env.get("CI_MERGE_REQUEST_DESCRIPTION_IS_TRUNCATED", "")):
+        found["body"] = told["description"] or ""
+    return found
+
+
+def _json(path: str, variable: str) -> dict[str, Any]:
+    data = files.read(path, _LARGEST) if path else None
+    try:
+        found = jsontext.decode((data or b"").decode())
+    except ValueError as error:
+        raise AhpError(f"{variable} names {one_line(path, 300)!r}, which cannot be read: {one_line(error)}") from None
+    if not isinstance(found, dict):
+        raise AhpError(f"{variable} names {one_line(path, 300)!r}, which holds no JSON object")
+    return found
