@@ -24,7 +24,7 @@ from ahp.system.worktree import WorkTreeView
 
 FIRST_TEST = "/.ahp/tests/first.yaml"
 _LOOKED_AT = 100
-_SUBJECTS = 1000  # more of these: a type of commit may rest for a hundred
+_SUBJECTS = (1000, 50_000)  # latest subjects, and all: a type of commit may be new, or rest for long
 _REVIEWED = re.compile(r"\(#[0-9]+\)|^Merge |^Revert \"")  # what a pull request leaves on the default branch
 _YOUNG = 10  # commits a project has while it is tried out
 _SOME = 10  # one direct commit in so many is a habit, not an accident
@@ -84,7 +84,9 @@ def adopt(
     policy = _policy(plan)
     usual = policy.limits().get("commit_types")
     if isinstance(usual, list):
-        plan.types = starter.types_for(_subjects(repo), usual)
+        subjects = _subjects(repo)
+        found = dict.fromkeys(kind for count in _SUBJECTS for kind in starter.types_for(subjects[:count], usual))
+        plan.types = list(found)
         policy = _policy(plan)
     tally = history.judge(repo, history.enforced(policy), past, seen)
     _soften(plan, repo, tally, policy, past)
@@ -96,7 +98,7 @@ def adopt(
 
 
 def _subjects(repo: Repository) -> list[str]:
-    arguments = [f"--max-count={_SUBJECTS}", "--format=%s"]
+    arguments = [f"--max-count={_SUBJECTS[-1]}", "--format=%s"]
     return repo.run("log", "-z", *arguments, "--").decode("utf-8", "replace").split("\0")
 
 
@@ -119,6 +121,11 @@ def _soften(plan: Plan, repo: Repository, tally: history.Tally, policy: Policy, 
             last = f"the last one {blocked[0].commit.id[:10]}: {blocked[0].message}"
             reason = f"It would have blocked {len(stopped)} of the last {tally.judged} commits, {last}."
             (plan.watched if len(stopped) * _SOME >= tally.judged else plan.asked)[key] = reason
+    for rule in policy.rules:
+        # Whether words are well chosen is no danger; what a project wrote a thousand commits ago it may write again.
+        is_style = rule.trigger == "commit-msg" and all(path.startswith("commit.") for path in rule.reads)
+        if is_style and rule.always_blocks and rule.key not in plan.watched:
+            plan.asked.setdefault(rule.key, "It is about the words of a message.")
     authors = {commit.author.rpartition("<")[2].lower() for commit in past}
     direct, total = _direct(repo)
     if len(past) < _YOUNG:

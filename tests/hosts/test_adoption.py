@@ -233,3 +233,16 @@ def test_a_person_s_own_layer_that_does_not_fit_is_named(repo: Repo) -> None:
 def test_what_was_never_committed_is_looked_at_too(repo: Repo) -> None:
     repo.write("package.json", '{"devDependencies": {"eslint": "1"}}')
     assert adopt().plan.survey.found() == ["node", "eslint"]
+
+
+def test_a_rule_about_words_begins_as_a_warning_and_all_of_the_history_tells_types(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adoption, "_LOOKED_AT", 5)
+    monkeypatch.setattr(adoption, "_SUBJECTS", (6, 50))
+    for number, kind in enumerate(["wip", "wip", *["feat"] * 6, "bump", "bump"]):
+        repo.commit(f"{kind}: a (#{number})")
+    done = adopt()
+    assert "conventional-subject" in done.plan.asked
+    assert "conventional-subject: {level: prompt}" in written(repo)
+    assert done.plan.types[-2:] == ["bump", "wip"]

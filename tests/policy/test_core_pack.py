@@ -28,6 +28,7 @@ def hits(trigger: str, **facts: Any) -> list[str]:
         "branch.is_default": False,
         "diff.added": [],
         "content.after_text": {},
+        "generated.paths": [],
         "files.added": [],
         "files.binary": [],
         "files.changed_count": 1,
@@ -193,6 +194,7 @@ def test_what_tools_write_is_no_large_change() -> None:
     code = {**lock, "path": "a.py"}
     assert hits("pre-commit", files__lines_changed=2400, files__changes=[lock]) == []
     assert hits("pre-commit", files__lines_changed=4800, files__changes=[lock, code]) == ["change-size"]
+    assert hits("pre-commit", files__lines_changed=2400, files__changes=[code], generated__paths=["a.py"]) == []
     built = {**lock, "path": "dist/axios.js"}
     assert hits("pre-commit", files__lines_changed=2400, files__changes=[built]) == []
     assert hits("pre-commit", files__lines_changed=2400, files__changes=[{**built, "status": "added"}]) == [
