@@ -38,8 +38,8 @@ LINES = {
     "cli": 2_850,
     "box": 2_570,
     "tickets": 1_450,
-    "protocol": 630,
-    "integrations": 620,
+    "protocol": 620,
+    "integrations": 740,
     "shell": 300,
     "": 30,
 }

@@ -15,7 +15,7 @@ from ahp.system import environ, jsontext, process
 from ahp.system.errors import AhpError
 
 RESPOND = "respond_to_gate"
-_VERIFY = [sys.executable, "-P", "-c", "from ahp.cli.start import main; main()", "verify", "--format", "json"]
+_AHP = (sys.executable, "-P", "-c", "from ahp.cli.start import main; main()")
 _VERIFY_TIME = 1800.0
 
 
@@ -128,11 +128,16 @@ class Calls:
         return verdict
 
 
+def ahp(folder: str, timeout: float, env: dict[str, str], *arguments: str) -> process.Result:
+    """How a command of ahp ended. Raises AhpError, Timeout; ValueError, OSError for what is no argument."""
+    return process.capture([*_AHP, *arguments], cwd=folder, env=environ.scrubbed(env), timeout=timeout)
+
+
 def _not_green(folder: str) -> str:
     """Why the project's checks are not green: red, broken off, or none there; "" where they are. Raises AhpError,
     Timeout.
     """
-    done = process.capture(_VERIFY, cwd=folder, env=environ.scrubbed(environ.current()), timeout=_VERIFY_TIME)
+    done = ahp(folder, _VERIFY_TIME, environ.current(), "verify", "--format", "json")
     if done.code == 0:
         return ""
     try:

@@ -86,7 +86,7 @@ def run(
 
 
 def _claude(path: str, model: Model, repo: Path, home: Path) -> tuple[list[str], dict[str, str]]:
-    tools = ["Bash", "Write", "Edit", "Read", "NotebookEdit", "Task", "mcp__notes"]
+    tools = ["Bash", "Write", "Edit", "Read", "NotebookEdit", "Task", "mcp__notes", "mcp__ahp"]
     argv = [path, "-p", "Please do it.", "--output-format", "stream-json", "--verbose", "--allowedTools", *tools]
     if (repo / "mcp.json").exists():
         argv += ["--mcp-config", "mcp.json"]
@@ -120,6 +120,12 @@ supports_websockets = false
 trust_level = "trusted"
 """
     )
+    servers = json.loads((repo / "mcp.json").read_text())["mcpServers"] if (repo / "mcp.json").exists() else {}
+    with config.open("a") as file:
+        for name, one in servers.items():
+            env = ", ".join(f"{key} = {json.dumps(value)}" for key, value in one.get("env", {}).items())
+            told = f"command = {json.dumps(one['command'])}\nargs = {json.dumps(one['args'])}\nenv = {{{env}}}\n"
+            file.write(f"[mcp_servers.{name}]\n{told}")
     if begins:  # a person has trusted hooks: these run, and no others
         config.write_text(config.read_text() + begins + trusted)
     argv = [path, "exec", "--json", *([] if begins else ["--dangerously-bypass-hook-trust"]), "Please do it."]

@@ -198,6 +198,9 @@ class _Handler(BaseHTTPRequestHandler):
             item = {"type": "function_call", "id": f"f{done}", "arguments": json.dumps(step[1])}
         if step:
             item |= {"call_id": f"call_s{done}", "name": step[0], "status": "completed"}
+            begin, _, name = step[0].rpartition("__")
+            if begin:  # the tool of an MCP server, which Codex offers by a search
+                item |= {"namespace": begin, "name": name}
         usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
         usage |= {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}  # type: ignore[dict-item]
         whole = {

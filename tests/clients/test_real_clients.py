@@ -121,6 +121,21 @@ def test_a_block_stops_the_call_and_the_model_is_told_why_and_what_to_do(client:
     assert "nothing is removed here" in done.told and "move it into trash/ instead" in done.told
 
 
+def test_an_agent_asks_by_mcp_before_it_acts_and_answers_as_itself(client: str, project: Repo, run: Run) -> None:
+    """Claude Code and Codex start the server; the rest of it is the SDK's."""
+    if client not in ("claude", "codex"):
+        pytest.skip("only Claude Code and Codex were tried")
+    argv = ["-c", "from ahp.cli.start import main; main()", "mcp"]
+    server = {"command": sys.executable, "args": argv, "env": {"AHP_AGENT": client}}
+    project.write("mcp.json", json.dumps({"mcpServers": {"ahp": server}}))
+    facts = {"tool": {"name": "shell", "input": {"command": "rm old.txt"}}}
+    asked = {"trigger": "pre-tool-use", "facts": json.dumps(facts)}
+    # Codex starts the server beside its first turn.
+    done = run(shell(client, "sleep 5"), ("mcp__ahp__check", asked), shell(client, "touch new.txt"))
+    assert there(project, "new.txt"), done.printed
+    assert "nothing is removed here" in done.told, done.printed
+
+
 def test_a_control_runs_the_other_call(client: str, project: Repo, run: Run) -> None:
     done = run(shell(client, "touch forbidden.txt"))
     assert there(project, "allowed.txt") and not there(project, "forbidden.txt"), done.printed
