@@ -13,6 +13,7 @@ from ahp.system.plain import Plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ahp.agents.clients import Asked
     from ahp.protocol.event import Event
     from ahp.protocol.verdict import Verdict
 
@@ -33,11 +34,11 @@ def settle(event: "Event", judges: "Sequence[Judge]") -> Settled | None:
     """
     asked = []
     for judge in judges:
-        rules = [rule for rule in judge.program.rules if rule.box is not None]
+        rules = [rule for rule in judge.program.rules if (rule.box or {}).get("type") == "sandbox"]
         reads = by_namespace(sorted({path for rule in rules for path in (rule.box or {})["reads"]}))
         asked.append(Judge(judge.program.but(rules=rules, reads=reads), judge.origin, judge.tree))
     call = event.tool or {}
-    box, command = box_of(hear(asked, event)), _command(call)
+    box, command = box_of(hear(asked, event), "sandbox"), _command(call)
     if box is None or command is None:
         return None
     found = _boxed(command, box["keys"], event.root, event.session or "")
@@ -70,6 +71,23 @@ def moved(
     if otherwise == "prompt":
         return arguments, f"ahp note: {rule}, and none can start, so it runs without one. {why}"
     return None, f"ahp blocked: {rule}, and none can start.\nWhy: {why}\nSee: ahp doctor"
+
+
+def saved(verdict: "Verdict", asked: "Asked", root: str) -> tuple[bool, str]:
+    """Saves the work tree before a call that is allowed: whether the call may run, and what is said where it cannot."""
+    told = verdict.snapshot
+    assert told is not None
+    try:
+        places.save("box", root, asked.session, _command({"input": asked.input}) or asked.tool)
+        return True, ""
+    except (AhpError, OSError) as error:
+        why = str(error)
+    if told["otherwise"] == "skip":
+        return True, ""
+    rule = f"{told['rule']}: the work tree has to be saved before this"
+    if told["otherwise"] == "prompt":
+        return True, f"ahp note: {rule}, and cannot be, so what it loses is lost. {why}"
+    return False, f"ahp blocked: {rule}, and cannot be.\nWhy: {why}\nSee: ahp doctor"
 
 
 def _boxed(command: str, keys: "dict[str, list[str]]", root: str, session: str) -> "str | Exception":

@@ -123,6 +123,13 @@ def _judged(client: str, event: str, installed: Installed) -> Reply:
     verdict, said = judging.judge(asked, where, speaker, seconds)
     if dialect.MUTE and not verdict.denied and verdict.modified is None:
         said = judging.carried(asked, where, said, named in dialect.MUTE)
+    if verdict.snapshot is not None and not verdict.denied:
+        from ahp.agents import boxing
+
+        may_run, told = boxing.saved(verdict, asked, where.root)
+        if not may_run:
+            return Reply(dialect.DENIED, dialect.deny(asked.event, told), told)
+        said = "\n".join([part for part in (said, told) if part])
     if verdict.box is not None and not verdict.denied:
         return _boxed(dialect, asked, verdict, said, where)
     return _answer(dialect, asked, verdict, said)

@@ -6,7 +6,8 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from ahp.box import engine, quarantine, session, start, table
+from ahp.box import engine, quarantine, saved, session, start, table
+from ahp.protocol.text import one_line
 from ahp.system import environ, git, process
 from ahp.system.errors import AhpError
 
@@ -59,6 +60,14 @@ def shell(command: str, keys: "Keys", root: str, name: str) -> str:
     ended = shlex.quote(f"{noted}/folder-{number}")
     back = f'if [ -f {ended} ]; then cd -- "$(cat {ended})"; rm -f {ended}; fi'
     return f"{shlex.join(argv)}; ahp_code=$?; {back}; (exit $ahp_code)"
+
+
+def save(root: str, name: str, call: str) -> None:
+    """Keeps the work tree at `root` as it is before a call of the session `name`. Raises AhpError, OSError."""
+    _, repo = _project(root or os.getcwd(), environ.current())
+    if repo is None:
+        raise AhpError("there is no repository here")
+    saved.Store(repo).save(name, one_line(call, 200))
 
 
 def _project(folder: str, env: dict[str, str]) -> tuple[str, git.Repository | None]:

@@ -89,6 +89,7 @@ NAMESPACE = Namespace(
         "unclear": fact("list[str]", "for which of its words a shell call is not plain, and why (docs/box.md)"),
         "plain": fact("bool", "a shell call without an unclear word"),
         "boxed": fact("bool", "a rule whose action is `sandbox` has the call run in a box, and one can start here"),
+        "loses_work": fact("bool", "a shell call that does more than look, so it may take away what only lies here"),
         "expected": fact("list[str]", "the tools that the plan step at work names; of ahp's own runner", optional=True),
         "protected": fact(
             "list[record]",
@@ -155,7 +156,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         raise Absent("no tool call was given")
     known = {"boxed": False, **call}
     found = {field: known.get(field, Absent(f"the client does not tell tool.{field}")) for field in fields}
-    for field in ("unclear", "protected", "refused"):
+    for field in ("unclear", "protected", "refused", "loses_work"):
         if field in fields and field not in call and (wing := _reader()) is not None:
             found[field] = getattr(wing, field)(event, call)
     if "plain" in fields and "plain" not in call and (wing := _reader()) is not None:

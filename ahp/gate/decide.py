@@ -45,8 +45,7 @@ def decide(event: "Event", judges: "Sequence[Judge] | None" = None, of_commits: 
     speaks = hits - skipped.keys() or (of_commits is not None and of_commits.speak)
     if not speaks and (index is None or not _is_waited_for(event, judges, journal, index)):
         verdict = _allow(event, hearings, journal, of_commits, skipped)
-        verdict.box = box_of(hearings)
-        return verdict
+        return with_places(verdict, hearings)
     from ahp.gate.answer import Answer
 
     is_replaced = index is not None and journal.tampered(index)
@@ -55,13 +54,19 @@ def decide(event: "Event", judges: "Sequence[Judge] | None" = None, of_commits: 
         for hearing in hearings:
             hearing.hear(modified)
     verdict = answer.verdict()
-    verdict.box = None if verdict.denied else box_of(hearings)
+    return with_places(verdict, hearings)
+
+
+def with_places(verdict: Verdict, hearings: "list[Hearing]") -> Verdict:
+    """The verdict with where an allowed call has to run, and whether the work tree is saved before it."""
+    if not verdict.denied:
+        verdict.box, verdict.snapshot = box_of(hearings, "sandbox"), box_of(hearings, "snapshot")
     return verdict
 
 
-def box_of(hearings: "list[Hearing]") -> "dict[str, Any] | None":
-    """Where an allowed call has to run: the policy that counts most says so first (`Hearing.box`)."""
-    return next((box for hearing in hearings if (box := hearing.box()) is not None), None)
+def box_of(hearings: "list[Hearing]", kind: str) -> "dict[str, Any] | None":
+    """What becomes of an allowed call: the policy that counts most says so first (`Hearing.box`)."""
+    return next((box for hearing in hearings if (box := hearing.box(kind)) is not None), None)
 
 
 def _skipped(event: "Event", hearings: "list[Hearing]") -> dict[str, str]:

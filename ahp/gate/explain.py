@@ -9,7 +9,7 @@ from ahp.facts.gather import gather
 from ahp.facts.registry import Absent, is_private
 from ahp.gate.answer import Answer
 from ahp.gate.candidate import Candidate
-from ahp.gate.decide import box_of
+from ahp.gate.decide import with_places
 from ahp.gate.hearing import hear
 from ahp.gate.match import Facts, Hit
 from ahp.gate.weighing import Weighing
@@ -57,7 +57,7 @@ def explain(event: Event) -> Explanation:
             hearing.hear(modified)
     candidates = answer.everything()
     verdict = answer.verdict()
-    verdict.box = None if verdict.denied else box_of(hearings)
+    with_places(verdict, hearings)
     reasons = [reason for one in first for reason in one.reasons(candidates, verdict)]
     missing = {path: why for one in reversed(first) for path, why in one.facts.missing.items()}
     return Explanation(verdict, answer.environment, reasons, missing)
@@ -75,9 +75,10 @@ class _First:
     def reasons(self, candidates: list[Candidate], verdict: Verdict) -> Iterator[Reason]:
         known = {**_constants(self.facts), **self.facts.values}
         joined = {candidate.key: candidate for candidate in candidates}
-        for key in (entry.key for entry in self.order):
+        for entry in self.order:
+            key = entry.key
             outcome = _outcome(self.hits.get(key), key in self.filtered)
-            fate = _fate(joined.get(key), verdict, self.judge) if key in self.hits else ""
+            fate = _fate(joined.get(key), verdict, self.judge, entry.box) if key in self.hits else ""
             values = _values(self.rules[key], known, outcome == "filtered")
             yield Reason(self.rules[key], key, outcome, fate, values, self.judge.origin)
 
@@ -92,9 +93,10 @@ def _outcome(hit: Hit | None, filtered: bool) -> str:
     return "true" if hit.undecided is None else "undecided"
 
 
-def _fate(candidate: Candidate | None, verdict: Verdict, judge: Judge) -> str:
+def _fate(candidate: Candidate | None, verdict: Verdict, judge: Judge, box: dict[str, object] | None) -> str:
     if candidate is None:
-        return "runs the call in a box"
+        is_saving = box is not None and box["type"] == "snapshot"
+        return "saves the work tree before the call" if is_saving else "runs the call in a box"
     if candidate.judge is not judge:
         return f"the {candidate.judge.origin} policy decides"
     why = next((dropped["why"] for dropped in verdict.dropped if dropped["rule"] == candidate.key), "")

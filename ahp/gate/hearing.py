@@ -34,19 +34,20 @@ class Hearing:
 
     @property
     def hits(self) -> "list[Hit]":
-        """The rules that match, or could not be decided, in the program's order; none that says where a call runs."""
+        """The rules that match, or could not be decided, in the program's order; none that has no signal."""
         boxing = self._boxing
         return [hit for hit in self.matcher.hits if hit.key not in boxing] if boxing else self.matcher.hits
 
-    def box(self) -> "dict[str, Any] | None":
-        """Where the call has to run, by the first rule that says so: its `rule`, `keys` and `otherwise`.
+    def box(self, kind: str) -> "dict[str, Any] | None":
+        """What the first rule with the action `kind`, `sandbox` or `snapshot`, wants: its `rule`, `keys`, `otherwise`.
 
         One that cannot be decided holds: a box keeps more from happening than none.
         """
-        boxing = self._boxing
-        found = next((hit.key for hit in self.matcher.hits if hit.key in boxing), None) if boxing else None
-        told = boxing[found] if found is not None else None
-        return None if told is None else {"rule": found, "keys": told["keys"], "otherwise": told["otherwise"]}
+        for hit in self.matcher.hits if self._boxing else ():
+            told = self._boxing.get(hit.key)
+            if told is not None and told["type"] == kind:
+                return {"rule": hit.key, "keys": told["keys"], "otherwise": told["otherwise"]}
+        return None
 
 
 def hear(judges: "Sequence[Judge]", event: "Event") -> list[Hearing]:

@@ -186,8 +186,10 @@ def _try(case: Case, program: Program) -> Outcome:
 def _faults(case: Case, verdict: Verdict) -> list[str]:
     expect = case.keys.expect
     faults = []
-    if expect.box is not None and expect.box != (verdict.box is not None):
-        faults.append("box: expected one, got none" if expect.box else "box: expected none, got one")
+    for name in ("box", "snapshot"):
+        wanted, got = getattr(expect, name), getattr(verdict, name) is not None
+        if wanted is not None and wanted != got:
+            faults.append(f"{name}: expected one, got none" if wanted else f"{name}: expected none, got one")
     if expect.decision is not None and verdict.decision != expect.decision:
         faults.append(f"decision: expected {expect.decision}, got {verdict.decision}")
         if expect.signals is None:  # else each is compared below
@@ -217,7 +219,7 @@ def _said(signal: Signal) -> str:
 def _spoke(verdict: Verdict) -> set[str]:
     """The rules that matched; one that could not be decided did not."""
     told = {str(signal.context["rule"]) for signal in verdict.signals} | {one["rule"] for one in verdict.dropped}
-    told |= {str(verdict.box["rule"])} if verdict.box is not None else set()
+    told |= {str(one["rule"]) for one in (verdict.box, verdict.snapshot) if one is not None}
     return told - _undecided(verdict)
 
 

@@ -41,6 +41,8 @@ class Expected(Keys):
     """All signals, in any order; an empty list means silence. Not looked at when absent."""
     box: bool | None = None
     """Whether the call has to run in a box; not looked at when absent."""
+    snapshot: bool | None = None
+    """Whether the work tree is saved before the call; not looked at when absent."""
 
 
 class CaseKeys(Keys):

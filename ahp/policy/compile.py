@@ -125,7 +125,12 @@ def _program(policy: Policy, trigger: str, rules: list[Rule], settings: Settings
                 when=index,
                 costly=bool(late & {path.partition(".")[0] for path in rule.reads}),
                 skips=_skips(policy, rule),
-                box={"keys": box_of(rule, policy.raw), "otherwise": rule.otherwise, "reads": sorted(rule.reads)}
+                box={
+                    "type": rule.raw.get("action").type,
+                    "keys": box_of(rule, policy.raw),
+                    "otherwise": rule.otherwise,
+                    "reads": sorted(rule.reads),
+                }
                 if rule.is_boxing
                 else None,
             )

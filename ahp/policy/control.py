@@ -128,7 +128,16 @@ class SandboxAction(BoxKeys):
     """`sandbox`"""
 
 
-OWN = (SetAction, ClampAction, ReplaceAction, AppendAction, RunAction, SplitAction, SandboxAction)
+class SnapshotAction(Keys):
+    """Saves the work tree before the shell call of an agent: `ahp saved restore` brings it back."""
+
+    type: Literal["snapshot"]
+    """`snapshot`"""
+
+
+OF_CALLS = ("sandbox", "snapshot")
+"""Actions that say what becomes of a call that is allowed: no signals."""
+OWN = (SetAction, ClampAction, ReplaceAction, AppendAction, RunAction, SplitAction, SandboxAction, SnapshotAction)
 
 
 def kinds() -> tuple[Any, ...]:
@@ -141,6 +150,7 @@ def kinds() -> tuple[Any, ...]:
 
 
 if TYPE_CHECKING:
-    Action = SetAction | ClampAction | ReplaceAction | AppendAction | RunAction | SplitAction | SandboxAction
+    _OfCalls = SandboxAction | SnapshotAction
+    Action = SetAction | ClampAction | ReplaceAction | AppendAction | RunAction | SplitAction | _OfCalls
 else:
     Action = Annotated[functools.reduce(operator.or_, kinds()), Field(discriminator="type")]

@@ -192,7 +192,7 @@ class _Sides:
 
     def action(self, old: Rule, new: Rule) -> tuple[str, str]:
         """Two boxes are compared; any other action cannot be. Where neither side controls, it plays no part."""
-        if old.is_boxing and new.is_boxing:
+        if old.is_boxing and new.is_boxing and old.raw.get("action").type == new.raw.get("action").type:
             return compare_boxes(box_of(old, self.old.raw), box_of(new, self.new.raw))
         used = "control" in new.intensity.values() and "control" in old.intensity.values()
         return (UNKNOWN if used and old.raw.get("action") != new.raw.get("action") else EQUAL), "another action"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ahp.conditions.typecheck import Checked, Each
-from ahp.policy.control import BoxKeys
+from ahp.policy.control import OF_CALLS, BoxKeys
 from ahp.policy.problems import Place, Problem
 from ahp.policy.raw import RawPolicy, RawRule
 from ahp.protocol.signals import strength
@@ -99,12 +99,12 @@ class Rule:
 
     @property
     def is_boxing(self) -> bool:
-        """Whether it says where a call runs: no signal, and no rung."""
-        return getattr(self.raw.get("action"), "type", "") == "sandbox"
+        """Whether it says where a call runs, or what is saved before it: no signal, and no rung."""
+        return getattr(self.raw.get("action"), "type", "") in OF_CALLS
 
     @property
     def otherwise(self) -> str:
-        """What becomes of its calls where no box can start."""
+        """What becomes of its calls where no box can start, or nothing can be saved."""
         return self.raw.get("otherwise") or "block"
 
     @property
@@ -202,6 +202,8 @@ def limits_in(*texts: str) -> set[str]:
 def box_of(rule: Rule, raw: RawPolicy) -> dict[str, list[str]]:
     """The keys of the box that its calls run in: the policy's own, and what its action has beside them."""
     whole, own = raw.setting("box"), rule.raw.get("action")
+    if own.type == "snapshot":
+        return {}
     return {name: [*dict.fromkeys([*getattr(whole, name), *getattr(own, name)])] for name in BoxKeys.model_fields}
 
 

@@ -14,6 +14,7 @@ from ahp.conditions.schema import MAX_COST, MAX_RULES, Schema, Type
 from ahp.conditions.typecheck import Checked, Each
 from ahp.facts.schemas import triggers_of, where
 from ahp.policy import blame, refine
+from ahp.policy.control import OF_CALLS
 from ahp.policy.expand import expand
 from ahp.policy.problems import Place, Problem, quoted
 from ahp.policy.raw import Field, RawPolicy, RawRule
@@ -264,18 +265,16 @@ def _check_action(rule: RawRule) -> list[Problem]:
     """What is wrong with a rule's control action at its trigger."""
     action, trigger = rule.get("action"), TRIGGERS[rule.trigger]
     levels = set((rule.get("intensity") or {}).values())
+    if rule.get("otherwise") is not None and getattr(action, "type", "") not in OF_CALLS:
+        return [Problem(rule.where("otherwise"), "`otherwise` is for a rule whose action is `sandbox` or `snapshot`")]
     if action is None:
-        if rule.get("otherwise") is not None:
-            return [Problem(rule.where("otherwise"), "`otherwise` is for a rule whose action is `sandbox`")]
         if "control" in levels:
             return [Problem(rule.where("intensity"), "`control` needs an `action` that says what it changes")]
         return []
     place = rule.where("action")
-    if rule.get("otherwise") is not None and action.type != "sandbox":
-        return [Problem(rule.where("otherwise"), "`otherwise` is for a rule whose action is `sandbox`")]
     if trigger.post and not (action.type == "run" and trigger.name.startswith("post-")):
         return [Problem(place, f"{trigger.name} comes after the action; nothing is left to change")]
-    if action.type == "sandbox":
+    if action.type in OF_CALLS:
         return _check_box(rule, levels)
     if action.type in ("run", "split_suggestion"):
         if action.type == "run" and leaves_root(action.directory):
@@ -291,14 +290,15 @@ def _check_action(rule: RawRule) -> list[Problem]:
 
 
 def _check_box(rule: RawRule, levels: set[str]) -> list[Problem]:
-    """What is wrong with a rule that says where a call runs."""
+    """What is wrong with a rule that says where a call runs, or has the work tree saved before it."""
+    kind = f"`{rule.get('action').type}`"
     if rule.trigger != "pre-tool-use":
-        return [Problem(rule.where("action"), f"`sandbox` is for tool calls: at pre-tool-use, not at {rule.trigger}")]
+        return [Problem(rule.where("action"), f"{kind} is for tool calls: at pre-tool-use, not at {rule.trigger}")]
     if levels != {"control"}:
-        what = "a rule with `sandbox` is a control in every environment: where a call runs is no signal"
+        what = f"a rule with {kind} is a control in every environment: it gives no signal"
         return [Problem(rule.where("intensity"), what)]
     if rule.get("refines"):
-        return [Problem(rule.where("refines"), "a rule with `sandbox` gives no signal, so it refines no other rule")]
+        return [Problem(rule.where("refines"), f"a rule with {kind} gives no signal, so it refines no other rule")]
     return []
 
 

@@ -33,6 +33,7 @@ class Verdict:
         "policy",
         "settle",
         "signals",
+        "snapshot",
         "subject",
         "trailers",
         "trigger",
@@ -60,6 +61,7 @@ class Verdict:
         self.trailers: list[str] = []
         self.is_logged = True
         self.box: dict[str, Any] | None = None
+        self.snapshot: dict[str, Any] | None = None
 
     @property
     def denied(self) -> bool:
@@ -80,6 +82,8 @@ class Verdict:
             shown["working"] = self.working
         if self.box is not None:
             shown["box"] = self.box
+        if self.snapshot is not None:
+            shown["snapshot"] = {name: self.snapshot[name] for name in ("rule", "otherwise")}
         if self.notes:
             shown["notes"] = self.notes
         return shown

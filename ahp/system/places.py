@@ -1,6 +1,6 @@
 """Where a command of the policy, or a call of an agent, runs: here, or in a place that a wing or another package adds.
 
-A place (`ahp.places`) is a function `run`, or a module that has it, and may have `shell`.  [light]
+A place (`ahp.places`) is a function `run`, or a module that has it, and may have `shell` and `save`.  [light]
 """
 
 from ahp.system import process, wings
@@ -30,9 +30,18 @@ def shell(place: str, command: str, keys: "dict[str, list[str]]", root: str, ses
 
     Raises AhpError with the reason where it cannot run there.
     """
+    text: str = _of(place, "shell")(command, keys, root, session)
+    return text
+
+
+def save(place: str, root: str, session: str, call: str) -> None:
+    """Has a place keep the work tree at `root` as it is before a `call`. Raises AhpError, OSError."""
+    _of(place, "save")(root, session, call)
+
+
+def _of(place: str, name: str) -> "Any":
     known = wings.added("places").get(place)
-    found = getattr(wings.load(known, "places"), "shell", None) if known is not None else None
+    found = getattr(wings.load(known, "places"), name, None) if known is not None else None
     if found is None:
         raise process.NotStarted(f"no installed package adds the place `{place}` for calls")
-    text: str = found(command, keys, root, session)
-    return text
+    return found

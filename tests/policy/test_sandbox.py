@@ -24,7 +24,7 @@ def test_its_keys_are_added_to_those_of_the_policy(load: Load) -> None:
     policy = load("box: {hidden: [a], writable: [w]}\n" + RULE % (", hidden: [b]", ", otherwise: skip"))
     (plan,) = compiling.programs(policy)["pre-tool-use"].rules
     keys = {"writable": ["w"], "read_only": [], "hidden": ["a", "b"], "shown": [], "network": []}
-    assert plan.box == {"keys": keys, "otherwise": "skip", "reads": ["tool.name"]}
+    assert plan.box == {"type": "sandbox", "keys": keys, "otherwise": "skip", "reads": ["tool.name"]}
     assert lint.advise(policy) == []
 
 
@@ -83,3 +83,40 @@ def test_policy_tests_say_whether_a_call_is_boxed(load: Load) -> None:
     policy = load(RULE % ("", ""))
     report = policy_test.run(policy, cases.read(TEST.encode(), "t.yaml", policy))
     assert [one.faults for one in report.outcomes] == [[], [], ["box: expected one, got none"]]
+
+
+SAVING = RULE.replace("sandbox", "snapshot")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SAVING.replace("pre-tool-use", "pre-commit").replace("tool.name == 'shell'", "branch.is_default") % ("", ""),
+         "`snapshot` is for tool calls"),
+        (SAVING.replace("control:", "block:") % ("", ""), "is a control in every environment"),
+        (SAVING % (", writable: [x]", ""), "writable"),
+    ],
+)  # fmt: skip
+def test_what_a_snapshot_cannot_say(load: Load, text: str, said: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        load(text)
+    assert said in str(caught.value)
+
+
+def test_a_snapshot_beside_a_box(load: Load) -> None:
+    boxing, saving = load(RULE % ("", "")), load(SAVING % ("", ""))
+    (plan,) = compiling.programs(saving)["pre-tool-use"].rules
+    assert plan.box == {"type": "snapshot", "keys": {}, "otherwise": "block", "reads": ["tool.name"]}
+    assert lint.advise(saving) == []
+    assert [one.verdict for one in compare(saving, saving)] == []
+    assert [one.verdict for one in compare(saving, load("rules: {}\n"))] == ["weaker"]
+    assert [one.verdict for one in compare(boxing, saving)] == ["unknown"]
+    (change,) = compare(saving, load(SAVING % ("", ", otherwise: skip")))
+    assert (change.part, change.verdict) == ("otherwise", "weaker")
+
+
+def test_policy_tests_say_whether_the_work_tree_is_saved(load: Load) -> None:
+    policy = load(SAVING % ("", ""))
+    tests = TEST.replace("box:", "snapshot:")
+    report = policy_test.run(policy, cases.read(tests.encode(), "t.yaml", policy))
+    assert [one.faults for one in report.outcomes] == [[], [], ["snapshot: expected one, got none"]]

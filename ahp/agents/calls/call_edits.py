@@ -11,6 +11,7 @@ from ahp.system.patch import Hunk, agents_header, is_agents, name_of, parts
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from ahp.agents.shell.command import Command
 
@@ -20,13 +21,14 @@ _NEW = ("newstring", "newstr", "newtext")
 _CELL = ("newsource",)
 _PATCHES = ("patch", "patchtext", "input", "command", "diff")
 _DEEPEST = 8  # of objects inside arguments
-# Verbs of git that change no file.
-_VERBS = """
-    add blame branch cat-file check-ignore commit config describe diff fetch for-each-ref grep help log ls-files
-    ls-remote ls-tree merge-base name-rev notes push reflog remote rev-list rev-parse shortlog show show-ref status tag
-    var version whatchanged
+# Verbs of git that only look, and those that change no file, either.
+_LOOKS = """
+    blame cat-file check-ignore describe diff for-each-ref grep help log ls-files ls-remote ls-tree merge-base name-rev
+    rev-list rev-parse shortlog show show-ref status var version whatchanged
 """
-_PLAIN_VERBS = frozenset(_VERBS.split())
+_CHANGE_NO_FILE = "add branch commit config fetch notes push reflog remote tag"
+_LOOKING_VERBS = frozenset(_LOOKS.split())
+_PLAIN_VERBS = frozenset((_LOOKS + _CHANGE_NO_FILE).split())
 _HARMLESS = ("read", "list", "search", "fetch", "task")
 
 
@@ -205,6 +207,24 @@ def _shell(call: "Mapping[str, object]", edits: Edits) -> None:
             edits.unknown = edits.unknown or f"what `{one.program or 'this command'}` writes is known only when it runs"
         elif any("*" in path for path in one.writes):
             edits.unknown = edits.unknown or "which files its wildcards stand for is known only when it runs"
+
+
+def loses_work(call: "Mapping[str, object]") -> bool:
+    """Whether a shell call may take away what lies in the work tree, or what only git has: it does more than look."""
+    commands = call.get("commands")
+    if call.get("name") != "shell" or not isinstance(commands, list) or not call.get("command"):
+        return call.get("name") == "shell" and commands is None
+    return not commands or not all(map(_looks, commands))
+
+
+def _looks(one: "dict[str, Any]") -> bool:
+    from ahp.agents.shell.readers import reads
+
+    if one["writes"] or "program" in one["unresolved_at"] or (one["unknown"] and not one["program"]):
+        return False
+    if one["program"] == "git":
+        return one["does_nothing"] or (one["verb"] in _LOOKING_VERBS and not one["config"])
+    return one["does_nothing"] or not one["program"] or reads(one["program"], one["args"])
 
 
 def _is_plain(one: "Command") -> bool:

@@ -263,6 +263,11 @@ def unclear(event: "Event", call: "dict[str, object]") -> "list[str]":
     return unclear(event, call)
 
 
+def loses_work(event: "Event", call: "dict[str, object]") -> bool:
+    """Whether the call may lose work (`call_edits.loses_work`)."""
+    return call_edits.loses_work(call)
+
+
 def refused(event: "Event", call: "dict[str, object]") -> "list[dict[str, object]]":
     """What the call writes of what another tool was refused a moment ago (`calls.refused`)."""
 

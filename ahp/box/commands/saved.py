@@ -1,0 +1,72 @@
+"""`ahp saved`: what lay in the work tree before an agent's calls, and how to bring it back."""
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from ahp.cli.groups import Group
+from ahp.protocol.text import one_line
+
+if TYPE_CHECKING:
+    from ahp.box.saved import Store
+
+_DONE = {"A": "brought back", "M": "changed back", "T": "changed back", "D": "taken away"}
+_WOULD = {"A": "is gone", "M": "differs", "T": "differs", "D": "is new"}
+
+
+@click.group("saved", cls=Group)
+def group() -> None:
+    """What lay in the work tree before an agent's calls, and bring it back."""
+
+
+@group.command("list")
+def list_saved() -> None:
+    """List the snapshots of this work tree, the newest last: its name, when, and before what call."""
+    for one in _store().all():
+        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.at))
+        left = f" ({one.left} files were not kept)" if one.left else ""
+        click.echo(f"{one.name}  {at}  {one_line(one.call, 80)}{left}")
+
+
+@group.command()
+@click.argument("name")
+def show(name: str) -> None:
+    """Show what differs now from a snapshot: files, then branches, tags and stash entries that are gone since."""
+    store = _store()
+    now = store.save("", f"ahp saved show {name}")
+    for what, path in store.changes(name, now):
+        click.echo(f"{_WOULD[what]}: {one_line(path.partition('/')[2], 500)}")
+    for ref, oid in store.lost(name).items():
+        click.echo(f"is gone: {one_line(ref, 500)} ({oid[:12]})")
+
+
+@group.command()
+@click.argument("name")
+@click.argument("paths", nargs=-1)
+def restore(name: str, paths: tuple[str, ...]) -> None:
+    """Make the work tree, or PATHS of it, what it was in a snapshot. Without PATHS, branches, tags and stash entries
+    that are gone come back, too. What there is now is saved first; HEAD and the index stay.
+    """
+    store = _store()
+    root = os.path.realpath(store.repo.root)
+    places = tuple(os.path.relpath(os.path.join(os.path.realpath(os.getcwd()), one), root) for one in paths)
+    if any(one == ".." or one.startswith("../") for one in places):
+        raise click.BadParameter("a path outside of the work tree is in no snapshot")
+    before, found = store.restore(name, () if "." in places else places)
+    for what, path in found:
+        click.echo(f"{_DONE[what]}: {one_line(path.partition('/')[2], 500)}")
+    for title in [] if paths else store.restore_refs(name):
+        click.echo(f"brought back: {one_line(title, 500)}")
+    click.echo(f"what was there before is saved: ahp saved restore {before}")
+
+
+def _store() -> "Store":
+    from ahp.box.saved import Store
+    from ahp.system import environ, git
+
+    repo = git.discover(os.getcwd(), environ.current())
+    if not repo.root:
+        raise click.UsageError("this repository is bare: it has no work tree")
+    return Store(repo)
