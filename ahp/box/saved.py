@@ -39,15 +39,14 @@ _STATUS = ("status", "--porcelain", "-z", "--untracked-files=all", "--ignored=ma
 
 
 class Saved(NamedTuple):
-    """A snapshot: its name, when it was made (s), the session and the call that it was made before, the top of the
-    work tree, and how many files it does not have.
+    """A snapshot: its name, when it was made (s), the session and the call that it was made before, and how many files
+    it does not have.
     """
 
     name: str
     at: float
     session: str
     call: str
-    root: str
     left: int
 
 
@@ -78,7 +77,7 @@ class Store:
             told = self._git(path).run(*asked).decode("utf-8", "surrogateescape").split("\0")
             for name, text in zip(told[::2], told[1::2], strict=False):
                 found.append(Saved(name.strip(), **json.loads(text)))
-        return sorted((one for one in found if one.root == self.repo.root), key=lambda one: one.at)
+        return sorted(found, key=lambda one: one.at)
 
     def changes(self, then: str, now: str, paths: tuple[str, ...] = ()) -> list[tuple[str, str]]:
         """What brings the work tree from the snapshot `now` to `then`: A, M, T or D, and the path with its part.
@@ -141,16 +140,17 @@ class Store:
         return found
 
     def _generations(self) -> list[str]:
-        found = sorted(one for one in os.listdir(self.folder) if one.isdecimal()) if os.path.isdir(self.folder) else []
-        return [f"{self.folder}/{one}" for one in found]
+        """The stores of this work tree, oldest first."""
+        names = os.listdir(self.folder) if os.path.isdir(self.folder) else []
+        return [f"{self.folder}/{one}" for one in sorted(names) if one.endswith(f"-{self.key}")]
 
     def _current(self) -> str:
         """The store of these two weeks, made where it is not there; the former one stays."""
         number = int(clock.now() // PERIOD)
-        path = f"{self.folder}/{number}"
+        path = f"{self.folder}/{number}-{self.key}"
         if not os.path.isdir(path):
             for one in self._generations():
-                if int(os.path.basename(one)) < number - 1:
+                if int(os.path.basename(one).partition("-")[0]) < number - 1:
                     shutil.rmtree(one)
             shutil.rmtree(f"{path}.new", ignore_errors=True)
             self._make(f"{path}.new")
@@ -161,7 +161,15 @@ class Store:
         os.makedirs(path, mode=0o700)
         kind = self.repo.config("extensions.objectFormat")
         git = Repository(path, path, path, environ.scrubbed(self.repo.env), self.repo.git)
-        git.run("init", "-q", "--bare", "--template=", *([f"--object-format={kind}"] if kind else []), path)
+        git.run(
+            "init",
+            "-q",
+            "--bare",
+            "--template=",
+            "--initial-branch=base",
+            *([f"--object-format={kind}"] if kind else []),
+            path,
+        )
         with open(f"{path}/config", "a", encoding="ascii") as file:
             file.write(_CONFIG)
         os.makedirs(f"{path}/info", exist_ok=True)
@@ -176,7 +184,6 @@ class Store:
 
     def _git(self, path: str) -> Repository:
         env = {**environ.scrubbed(self.repo.env), "GIT_DIR": path, "GIT_WORK_TREE": self.repo.root}
-        env["GIT_INDEX_FILE"] = f"{path}/index-{self.key}"
         return Repository(self.repo.root, path, path, env, self.repo.git)
 
     def _having(self, name: str) -> Repository:
@@ -193,8 +200,8 @@ class Store:
         if last[1] == same:
             return last[0]
         name = time.strftime("%Y%m%d-%H%M%S", time.gmtime(clock.now())) + f"-{os.urandom(2).hex()}"
-        about = {"at": clock.now(), "session": session, "call": call, "root": self.repo.root, "left": left}
-        lines = [_commit(_REFS + name, json.dumps(about)), b"from %s^0\n" % store.base.encode()]
+        about = {"at": clock.now(), "session": session, "call": call, "left": left}
+        lines = [_commit(_REFS + name, json.dumps(about)), b"from refs/ahp/base^0\n"]
         for title, text in texts.items():
             lines += [b"M 100644 inline %s\n" % title.encode(), _data(text.encode())]
         for path, file in parts.items():
@@ -211,8 +218,7 @@ class _Generation:
 
     def __init__(self, store: Store, path: str) -> None:
         self.repo, self.git = store.repo, store._git(path)
-        self.key, self.root = store.key, os.fsencode(store.repo.root)
-        self.noted = f"{path}/state-{self.key}"
+        self.root, self.noted = os.fsencode(store.repo.root), f"{path}/state"
         self.umask = os.umask(0o077)
         os.umask(self.umask)
         self.state: dict[str, Any] = json.loads(files.read(self.noted) or b"{}")
@@ -221,7 +227,7 @@ class _Generation:
 
     def look(self) -> tuple[dict[bytes, _File | None], int]:
         """What differs from the base, by part and path (None for what is gone), and how many files are left out."""
-        told = [one for one in self.git.run(*_STATUS).split(b"\0") if one and one[:2] != b"A "]
+        told = [one for one in self.git.run(*_STATUS).split(b"\0") if one]
         apart = [one[3:] for one in told if one[:2] == b"!!" or one.endswith(b"/")]
         paths = [one[3:] for one in told if one[:2] != b"!!" and not one.endswith(b"/")]
         head, left = self.repo.head_id(), 0
@@ -249,13 +255,14 @@ class _Generation:
         stdin = b"".join(path + b"\0" for path in kept)
         self.git.run("update-index", "-q", "--refresh", ok=(0, 1))
         self.git.run("update-index", "-z", "--add", "--remove", "--replace", "--stdin", stdin=stdin)
-        tree = self.git.line("write-tree")
-        ref = f"refs/ahp/base/{self.key}"
-        self.git.run(
-            "fast-import", "--quiet", "--done", "--force",
-            stdin=_commit(ref, "base") + b"deleteall\nM 040000 %s files\ndone\n" % tree.encode(),
-        )  # fmt: skip
-        self.base = self.git.line("rev-parse", ref)
+        self.base = self.git.line("write-tree")
+        # By HEAD nothing is staged, which `status` finds out at once; snapshots are written on the other.
+        both = [(b"refs/heads/base", b'""'), (b"refs/ahp/base", b"files")]
+        lines = [
+            b"%sdeleteall\nM 040000 %s %s\n" % (_commit(ref.decode(), "base"), self.base.encode(), at)
+            for ref, at in both
+        ]
+        self.git.run("fast-import", "--quiet", "--done", "--force", stdin=b"".join([*lines, b"done\n"]))
         return len(paths) - len(kept)
 
     def _mode(self, path: bytes) -> os.stat_result | None:
