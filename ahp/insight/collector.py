@@ -9,7 +9,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
@@ -57,9 +57,9 @@ class Collector:
         parts = urlsplit(self.address)
         return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
-    def send(self, log: str, records: Sequence[otlp.Told]) -> str:
+    def send(self, of_all: Mapping[str, str], records: Sequence[otlp.Told]) -> str:
         """As `shipping.Send`. The SDK tries again until OTEL_EXPORTER_OTLP_TIMEOUT has passed, 10 s unless set."""
-        resource, now = Resource.create(otlp.resource(log)), time.time_ns()
+        resource, now = Resource.create(dict(of_all)), time.time_ns()
         scope = InstrumentationScope(otlp.SCOPE, __version__)
         self._session.failure, self._session.rejected = "it was not asked", ""
         batch = [_record(one, resource, scope, now) for one in records]

@@ -33,9 +33,23 @@ class Told(NamedTuple):
     attributes: dict[str, Value]
 
 
-def resource(log: str) -> dict[str, str]:
-    """Attributes of all records of the log `log`; nothing of the machine, which the log does not tell either."""
-    return {"service.name": "ahp", "service.version": __version__, "ahp.log": log}
+def resource(log: str, whose: Mapping[str, object], policy: str) -> dict[str, str]:
+    """Attributes of all records of the log `log`: whose they are, and the commit of the policy, "" for none.
+
+    Of the machine only a random id is told, as by the log.
+    """
+    told = {"service.name": "ahp", "service.version": __version__, "service.instance.id": log, "ahp.log": log}
+    names = {"ahp.repository": whose.get("repository"), "host.id": whose.get("host"), "ahp.policy.commit": policy}
+    return told | {name: str(value) for name, value in names.items() if value}
+
+
+def heartbeat(log: str, n: int, head: str) -> Told:
+    """Says how far a log has come, whatever was new: what a store lacks of it, and a clone that is silent, shows."""
+    now = clock.now()
+    record = {"timestamp": clock.iso(now), "kind": "heartbeat", "n": n, "head": head}
+    attributes: dict[str, Value] = {UID: f"{log}:heartbeat:{record['timestamp']}", "ahp.kind": "heartbeat"}
+    attributes |= {"ahp.n": n, "ahp.log.head": head}
+    return Told(round(now * 1000) * 1_000_000, "INFO", 9, "ahp.heartbeat", jsontext.encode(record), attributes)
 
 
 def told(log: str, raw: bytes, record: Mapping[str, object]) -> Told:
@@ -44,7 +58,7 @@ def told(log: str, raw: bytes, record: Mapping[str, object]) -> Told:
     attributes: dict[str, Value] = {UID: f"{log}:{n if isinstance(n, int) else ''}:{digest.sha256(raw)[:16]}"}
     for name in COLUMNS:
         value = record.get(name)
-        if name in ("kind", "timestamp") or value == "" or not isinstance(value, (str, int, float)):
+        if name == "timestamp" or value == "" or not isinstance(value, (str, int, float)):
             continue
         is_wide = isinstance(value, int) and not -1 << 63 <= value < 1 << 63
         attributes[f"ahp.{name}"] = _visible(str(value)) if is_wide or isinstance(value, str) else value

@@ -7,12 +7,13 @@ lock of the log is held, so no hook waits for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ahp.insight import otlp
 from ahp.insight.export import log_name
-from ahp.journal import checkpoint, segments
+from ahp.journal import checkpoint, rotation, segments
+from ahp.journal.append import Journal
 from ahp.journal.checkpoint import Checkpoint
 from ahp.journal.decoding import decode
 from ahp.system import digest, files, jsontext
@@ -24,8 +25,9 @@ CURSORS = "shipped"
 _RECORDS, _BYTES = 512, 1 << 20  # of a batch
 _LIMIT = 1 << 20
 
-Send = Callable[[str, Sequence[otlp.Told]], str]
-"""Takes the name of a log and records; gives what the collector said of those it rejects for good, "" without any.
+Send = Callable[[Mapping[str, str], Sequence[otlp.Told]], str]
+"""Takes what holds of all records of a log (`otlp.resource`) and records; gives what the collector said of those it
+rejects for good, "" without any.
 
 Raises AhpError when the collector cannot be reached or refuses.
 """
@@ -43,8 +45,9 @@ class Shipped(NamedTuple):
     again: bool
 
 
-def ship(folder: str, collector: str, send: Send, seen: Seen = unseen) -> Shipped:
-    """Sends what is new in the log of `folder` to the address `collector` by `send`; `seen` is told line numbers.
+def ship(folder: str, collector: str, send: Send, seen: Seen = unseen, first: int = 0) -> Shipped:
+    """Sends what is new in the log of `folder` to the address `collector` by `send`, then how far the log has come;
+    `seen` is told line numbers. With `first` all from that line on is sent, once more.
 
     Raises AhpError; what was taken till then is not sent again.
     """
@@ -55,20 +58,23 @@ def ship(folder: str, collector: str, send: Send, seen: Seen = unseen) -> Shippe
     with files.Lock(f"{folder}/ship.lock"):  # two at once would send all twice, and leave the cursor of the slower one
         cursors = _Cursors(folder, log, collector)
         kept = cursors.load()
-        mark, pruned = _begin(folder, kept)
-        again = kept is not None and not mark.head and not pruned
+        mark, pruned = (_before(folder, first), 0) if first else _begin(folder, kept)
+        again = kept is not None and not mark.head and not pruned and not first
+        policies = Journal(folder, log).index().policies
+        told = otlp.resource(log, rotation.whose(folder), next(filter(None, reversed(policies.values())), ""))
         total, sent = segments.count(folder), 0
         rejected: list[str] = []
         while True:
-            batch, mark = _batch(folder, log, mark)
+            batch, mark = _batch(folder, log, mark, first)
             if batch:
-                rejected += filter(None, [send(log, batch)])
+                rejected += filter(None, [send(told, batch)])
                 sent += len(batch)
                 seen(min(mark.n, total), total)
             if mark != kept and mark.head:
                 cursors.save(mark)
                 kept = mark
             if not batch:
+                rejected += filter(None, [send(told, [otlp.heartbeat(log, mark.n, mark.head)])])
                 return Shipped(sent, pruned, rejected, again)
 
 
@@ -84,8 +90,15 @@ def _begin(folder: str, kept: Checkpoint | None) -> tuple[Checkpoint, int]:
     return Checkpoint(first.serial, 0, 0, ""), pruned
 
 
-def _batch(folder: str, log: str, mark: Checkpoint) -> tuple[list[otlp.Told], Checkpoint]:
-    """The records after `mark`, as many as go at once, and the last line read."""
+def _before(folder: str, first: int) -> Checkpoint:
+    """The beginning of the file that has the line of that number."""
+    known = [(part.serial, segments.opening(part).get("n")) for part in segments.listed(folder)]
+    serial = max([serial for serial, n in known if isinstance(n, int) and n <= first], default=known[0][0])
+    return Checkpoint(serial, 0, 0, "")
+
+
+def _batch(folder: str, log: str, mark: Checkpoint, first: int) -> tuple[list[otlp.Told], Checkpoint]:
+    """The records after `mark`, and from the number `first` on, as many as go at once; and the last line read."""
     batch: list[otlp.Told] = []
     size = 0
     for line in _lines(folder, mark):
@@ -95,7 +108,7 @@ def _batch(folder: str, log: str, mark: Checkpoint) -> tuple[list[otlp.Told], Ch
         n = record.get("n") if record else None
         told_n = n if isinstance(n, int) else mark.n
         mark = Checkpoint(line.serial, line.offset, line.end, digest.sha256(line.raw), told_n)
-        if record is not None:
+        if record is not None and told_n >= first:
             batch.append(otlp.told(log, line.raw, record))
             size += len(line.raw)
         if len(batch) >= _RECORDS or size >= _BYTES:

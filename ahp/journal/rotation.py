@@ -18,6 +18,8 @@ from ahp.system import clock, digest, files, jsontext
 from ahp.system.errors import AhpError
 from ahp.system.version import __version__
 
+WHOSE = "/whose.json"  # in the ahp folder
+_NOTED = 1 << 16
 _MAKER: dict[str, object] = {"format": segments.FORMAT, "ahp": __version__}
 
 
@@ -59,7 +61,7 @@ def begin(log: LogFiles, known: str | None) -> None:
         line = _continuation(genesis, _now(last), serial, head, segments.count(log.folder) + 1, missing=True)
     else:
         record: dict[str, object] = {"timestamp": clock.iso(clock.now()), "kind": "genesis", "id": str(uuid.uuid4())}
-        record |= _MAKER
+        record |= _MAKER | whose(log.folder)
         if known:
             record["replaces"] = known
         line = jsontext.encode({**record, "n": 1, "prev": None}).encode()
@@ -69,6 +71,15 @@ def begin(log: LogFiles, known: str | None) -> None:
     following = _next(log)  # whole or not at all: without its first record nothing tells which log it is
     files.replace(following, line + b"\n")
     os.rename(following, log.log_path)
+
+
+def whose(folder: str) -> dict[str, object]:
+    """Whose records these are, as `ahp install git` noted it in the ahp folder: `repository` and `host`; {} else."""
+    try:
+        found = jsontext.decode((files.read(folder + WHOSE, _NOTED) or b"{}").decode())
+    except (AhpError, ValueError):
+        found = None  # it says where a record is from, and decides nothing
+    return {name: told for name, told in found.items() if told} if isinstance(found, dict) else {}
 
 
 def _tidy(log: LogFiles) -> None:

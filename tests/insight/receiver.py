@@ -30,6 +30,14 @@ class Receiver:
 
     @property
     def records(self) -> list[LogRecord]:
+        """All but the heartbeats."""
+        return [record for record in self._all() if record.event_name != "ahp.heartbeat"]
+
+    @property
+    def heartbeats(self) -> list[LogRecord]:
+        return [record for record in self._all() if record.event_name == "ahp.heartbeat"]
+
+    def _all(self) -> list[LogRecord]:
         scopes = [scope for r in self.requests for one in r.resource_logs for scope in one.scope_logs]
         return [record for scope in scopes for record in scope.log_records]
 

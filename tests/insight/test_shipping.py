@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -13,11 +14,13 @@ from click import Abort
 from click.testing import CliRunner, Result
 
 from ahp.cli import log as command
+from ahp.cli.main import run
 from ahp.insight import collector, shipping
 from ahp.journal.append import Journal
 from ahp.journal.segments import Line
 from ahp.system import files
 from ahp.system.errors import AhpError
+from tests.conftest import Repo
 from tests.journal.story import DAY, Story
 
 from .receiver import Receiver, receiving
@@ -67,7 +70,53 @@ def test_only_what_is_new_is_sent(story: Story, receiver: Receiver) -> None:
     assert ship().output.startswith("1 record sent")
     assert ship().output.startswith("0 records sent")
     assert bodies(receiver) == logged(story)
-    assert len(receiver.requests) == -(-len(before) // 3) + 1
+    assert len(receiver.requests) == -(-len(before) // 3) + 1 + len(receiver.heartbeats)
+
+
+def test_each_run_ends_with_how_far_the_log_has_come(story: Story, receiver: Receiver) -> None:
+    for _ in range(2):
+        ship()
+    story.signal()
+    ship()
+    told = [{one.key: one.value for one in beat.attributes} for beat in receiver.heartbeats]
+    lines = logged(story)
+    assert [one["ahp.n"].int_value for one in told] == [len(lines) - 1, len(lines) - 1, len(lines)]
+    assert told[-1]["ahp.log.head"].string_value == hashlib.sha256(lines[-1].encode()).hexdigest()
+    assert {one["ahp.kind"].string_value for one in told} == {"heartbeat"}
+
+
+def test_all_from_a_number_on_is_sent_again(story: Story, receiver: Receiver) -> None:
+    story.journal.rotate_at = 1
+    story.signal()
+    story.signal()
+    ship()
+    before = len(receiver.records)
+    assert ship("--from", "4").output.startswith(f"{before - 3} records sent")
+    assert bodies(receiver) == [*logged(story), *logged(story)[3:]]
+    assert ship().output.startswith("0 records")
+
+
+def test_records_say_whose_they_are(
+    repo: Repo, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(repo.root)
+    repo.git("remote", "add", "origin", "https://ann:secret@git.example:8443/team/app.git?token=secret")
+    repo.commit(
+        "begin", **{".ahp/hooks.yaml": "version: 1\nrules: {r: {at: pre-commit, prompt: \"branch.name == 'x'\"}}\n"}
+    )
+    assert run(["install", "git"]) == 0
+    head = repo.commit("more", **{"a.txt": "a\n"})
+    assert ship().return_value == 0
+    told = {one.key: one.value.string_value for one in receiver.requests[0].resource_logs[0].resource.attributes}
+    genesis = json.loads(bodies(receiver)[0])
+    host = (Path.home() / ".ahp/host").read_text("ascii")
+    assert (genesis["repository"], genesis["host"]) == ("git.example/team/app", host)
+    assert (told["ahp.repository"], told["host.id"]) == ("git.example/team/app", host)
+    assert told["service.instance.id"] == told["ahp.log"] == genesis["id"]
+    assert told["ahp.policy.commit"] == repo.git("rev-parse", f"{head}~1")
+    assert "secret" not in "".join(bodies(receiver))
+    kinds = [one.value.string_value for r in receiver.records for one in r.attributes if one.key == "ahp.kind"]
+    assert kinds == [json.loads(body)["kind"] for body in bodies(receiver)]
 
 
 def test_rotation_between_and_meanwhile(story: Story, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +270,7 @@ def test_rejected_records_are_told_and_not_sent_again(story: Story, receiver: Re
     )
     story.signal()
     assert "2 rejected: x" in ship().output
-    assert ship().output.startswith("0 records")
+    assert "0 records sent" in ship().output
 
 
 def test_the_standard_variables_count(story: Story, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import shutil
+import uuid
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,12 +18,12 @@ from ahp.hosts.git import bundle, husky, idle_hook, installation, second_channel
 from ahp.hosts.git.githooks import HOOKS, OTHERS
 from ahp.hosts.git.hook_managers import make_room, owner, pass_on, take_away, write
 from ahp.hosts.templates import package, template
-from ahp.journal import segments
+from ahp.journal import rotation, segments
 from ahp.journal.append import Journal
 from ahp.journal.place import INSTALL_RECORD, install_record, noted_genesis
 from ahp.protocol import records
 from ahp.protocol.event import identify, markers
-from ahp.protocol.text import one_line
+from ahp.protocol.text import one_line, repository_name
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, environ, files, git, installed, jsontext, process, staging, tracking
 from ahp.system.errors import AhpError
@@ -31,6 +32,7 @@ from ahp.system.view import RAW
 
 _HUSKY = "/husky"
 _LEFT = ("ahp-token", "ahp-tree", "ahp-index", "ahp-judged", "ahp-message", "ahp-broken")  # beside the index, by hooks
+_ID = 100  # bytes
 _LOG_ID = re.compile(rb"^log='?([0-9A-Za-z-]+)'?$", re.MULTILINE)
 
 
@@ -64,6 +66,7 @@ def install(repo: Repository, user_policy: str) -> Installed:
     # Else whoever removes the record has all that is here by then pass as older than the gate.
     lost = bool(installed_log(repo)) and not earlier and first is None
     tips = tracking.believed(repo) if lost else _tips(repo)
+    _note_whose(repo, user_policy)
     genesis = Journal(repo.ahp_dir, noted(repo) or None).begin().genesis
     folder, shared = hooks_folder(repo)
     os.makedirs(folder, exist_ok=True)
@@ -150,6 +153,22 @@ def uninstall(repo: Repository) -> Installed:
     if os.path.lexists(repo.common_dir + git.ROOT):
         os.unlink(repo.common_dir + git.ROOT)
     return Installed(" and ".join(emptied) or folder, removed, restored, "", aside)
+
+
+def _note_whose(repo: Repository, user_policy: str) -> None:
+    """Leaves for the log which repository this is, and which machine: a random id, kept beside the user's policy."""
+    kept = os.path.join(os.path.dirname(user_policy), "host") if user_policy else ""
+    try:
+        host = files.read(kept, _ID) if kept else b""
+        if host is None:
+            host = str(uuid.uuid4()).encode()
+            files.make_dirs(os.path.dirname(kept))
+            files.replace(kept, host)
+    except AhpError:
+        host = b""  # a home that nobody can write, as in many containers: no record names its machine then
+    repository = repository_name(repo.config("remote.origin.url"))
+    told = {"repository": repository, "host": host.decode("ascii", "replace")}
+    files.replace(repo.ahp_dir + rotation.WHOSE, jsontext.encode(told).encode() + b"\n")
 
 
 def _record_root(repo: Repository) -> None:

@@ -51,11 +51,15 @@ def export(form: str, since: str | None, output: str | None) -> int:
 
 @click.command()
 @click.option("--endpoint", metavar="URL", help="The collector, like http://localhost:4318; default: the OTEL_* ones.")
-def ship(endpoint: str | None) -> int:
+@click.option(
+    "--from", "first", metavar="N", type=click.IntRange(0), default=0, help="Send all from record N on, again."
+)
+def ship(endpoint: str | None, first: int) -> int:
     """Send new records to an OpenTelemetry collector, from where the last time ended (extra `insight`).
 
     OTLP over HTTP; the standard variables OTEL_EXPORTER_OTLP_… name the collector, headers, certificates and the
-    timeout. A record may come twice if this is killed; log.record.uid is the same then.
+    timeout. A record may come twice if this is killed; log.record.uid is the same then. Each run ends with a heartbeat:
+    how many records the log has, and the digest of the last one.
     """
     from ahp.insight import shipping
     from ahp.insight.advice import counted
@@ -64,7 +68,7 @@ def ship(endpoint: str | None) -> int:
 
     collector = Collector(endpoint)
     with terminal.progress("sending, records") as seen:
-        shipped = shipping.ship(journal_of(os.getcwd()).folder, collector.address, collector.send, seen)
+        shipped = shipping.ship(journal_of(os.getcwd()).folder, collector.address, collector.send, seen, first)
     for rejected in shipped.rejected:
         click.echo(f"ahp: {collector.shown}: {rejected}", err=True)
     if shipped.again:

@@ -218,7 +218,7 @@ def test_a_policy_that_does_not_load_is_told_with_its_place(gated: Gated) -> Non
 
 
 def test_the_probe_tells_when_the_user_s_policy_keeps_ahp_from_judging(gated: Gated) -> None:
-    gated.user_policy.parent.mkdir()
+    gated.user_policy.parent.mkdir(exist_ok=True)  # `ahp install git` may keep the machine's id there
     gated.user_policy.write_text("version: 1\nrules: 7\n")
     check = hook(gated, "pre-commit")
     assert check.status == "wrong"
