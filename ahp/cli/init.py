@@ -14,6 +14,7 @@ from ahp.system.terminal import progress, prose
 if TYPE_CHECKING:
     from ahp.hosts.adoption import Adoption
     from ahp.protocol.event import Workspace
+    from ahp.system.git import Repository
 
 _RULES_SHOWN = 5
 
@@ -28,7 +29,8 @@ _RULES_SHOWN = 5
     multiple=True,
     help="Write what runs `ahp ci` there, too, or only that where a policy is there; repeatable.",
 )
-def command(packs: tuple[str, ...], force: bool, kinds: tuple[str, ...]) -> None:
+@click.option("--org", metavar="URL", help="Extend the newest version of the organisation's policy there instead.")
+def command(packs: tuple[str, ...], force: bool, kinds: tuple[str, ...], org: str | None) -> None:
     """Write .ahp/hooks.yaml for what this project is made of, and hold it against the last 100 commits.
 
     Asks nothing, runs nothing, logs nothing of the past. A rule that would have stopped the work starts as shadow, one
@@ -39,10 +41,25 @@ def command(packs: tuple[str, ...], force: bool, kinds: tuple[str, ...]) -> None
 
     where = around(os.getcwd())
     is_there = where.repo is not None and os.path.lexists(where.repo.root + PROJECT)
-    if not (kinds and is_there and not force and not packs):
+    if org is not None:
+        if where.repo is None or not where.repo.root or packs or force:
+            raise click.UsageError("--org is for a git work tree, and goes with neither --pack nor --force")
+        _join(where.repo, org)
+    elif not (kinds and is_there and not force and not packs):
         _adopt(where, packs, force)
     if kinds:
         _write_ci(where, kinds)
+
+
+def _join(repo: "Repository", org: str) -> None:
+    from ahp.hosts import vendoring
+
+    entry = vendoring.join(repo, org)
+    click.echo(f".ahp/hooks.yaml: extends {one_line(entry.called)} {entry.ref}, which may be signed by")
+    for line in entry.signers:
+        click.echo(f"  {one_line(line, 1000)}")
+    click.echo("next: compare these keys with what your platform team tells you by another way")
+    click.echo("      ahp install && git add -f .ahp && git commit -m 'chore: add ahp'")
 
 
 def _write_ci(where: "Workspace", kinds: tuple[str, ...]) -> None:

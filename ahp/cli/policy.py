@@ -265,15 +265,11 @@ def diff(ref: str, form: str) -> int:
         found = [{**{key: getattr(c, key) for key in keys}, "position": str(c.place)} for c in changes]
         click.echo(jsontext.encode(found))
     else:
-        _say_changes(changes)
+        for change in changes:
+            at = f" at {change.trigger}" if change.trigger else ""
+            part = "" if change.part in _TOLD_WHOLE else f"{change.part}: "
+            click.echo(f"{change.verdict}: {change.key}{at}: {part}{one_line(change.detail, 500)}")
     return 0
-
-
-def _say_changes(changes: list[Any]) -> None:
-    for change in changes:
-        at = f" at {change.trigger}" if change.trigger else ""
-        part = "" if change.part in _TOLD_WHOLE else f"{change.part}: "
-        click.echo(f"{change.verdict}: {change.key}{at}: {part}{one_line(change.detail, 500)}")
 
 
 @command.command()
@@ -296,11 +292,9 @@ def update(name: str, check: bool) -> int:
         for called, why in found.items():
             click.echo(f"{called}: {why}")
         return 1 if found else 0
-    fetched, changes = vendoring.update(repo, name)
-    for called, one in fetched.items():
+    for called, one in vendoring.update(repo, name).items():
         click.echo(f"{called}: {one.ref} is {one.commit[:10]}, signed by {one_line(one.signer)}")
-    _say_changes(changes)
-    click.echo("next: git add -f .ahp/vendor .ahp/policy.lock && git commit")
+    click.echo("next: ahp policy diff; git add -f .ahp/vendor .ahp/policy.lock && git commit")
     return 0
 
 

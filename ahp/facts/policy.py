@@ -100,7 +100,7 @@ def is_policy(path: str) -> bool:
     """Whether a file of that name is always part of the policy; what it extends may have any name."""
     if path.startswith(TESTS):
         return path.endswith((".yaml", ".yml"))
-    return path in (HOOKS, WAIVERS, APPROVERS, AGENT_FILE, LOCK, FOLDER) or path.startswith(VENDOR)
+    return path in (HOOKS, WAIVERS, APPROVERS, AGENT_FILE, LOCK, FOLDER)
 
 
 def may_be_extended(path: str) -> bool:

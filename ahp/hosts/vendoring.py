@@ -13,11 +13,13 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+import yaml
+from pydantic import ValidationError
+
 from ahp.hosts.ci import signatures
 from ahp.policy import layers, vendored, waivers
 from ahp.policy import tree as trees
 from ahp.policy.cache import PROJECT
-from ahp.policy.diff import Change, compare
 from ahp.policy.models import SharedKeys
 from ahp.policy.shape import read as read_shape
 from ahp.policy.sources import FileSource
@@ -37,6 +39,7 @@ _CAREFUL = (
     *("-c", "fetch.unpackLimit=1", "-c", "core.bigFileThreshold=1m", "-c", "fetch.fsckObjects=true"),
     *("-c", "pack.threads=1", "-c", "fetch.writeCommitGraph=false", "-c", "submodule.recurse=false"),
 )
+_SIGNERS = "signers"
 _TAG, _BRANCH = "refs/tags/", "refs/heads/"
 _END = re.compile(rb"^-----BEGIN (SSH SIGNATURE|PGP SIGNATURE|PGP MESSAGE|SIGNED MESSAGE)-----", re.MULTILINE)
 _VERSION = re.compile(r"v?([0-9]+(?:\.[0-9]+)*)\Z")
@@ -56,9 +59,8 @@ def lock_of(root: str) -> Lock:
     return vendored.read_lock(files.read(f"{root}/{trees.LOCK}", _LISTED))
 
 
-def update(repo: Repository, name: str = "") -> tuple[dict[str, Locked], list[Change]]:
-    """Fetches all shared policies of the work tree, or the one called `name`, and writes their text and the lock. Gives
-    what was written, and what became of the policy.
+def update(repo: Repository, name: str = "") -> dict[str, Locked]:
+    """Fetches all shared policies of the work tree, or the one called `name`, and writes their text and the lock.
 
     Nothing is written unless all that was fetched is signed, and makes a policy that loads. Raises AhpError.
     """
@@ -75,14 +77,47 @@ def update(repo: Repository, name: str = "") -> tuple[dict[str, Locked], list[Ch
     new = Lock(repository=_repository(repo) or old.repository, shared=lock | fetched)
     texts[vendored.LOCK] = (new.model_dump_json(indent=2) + "\n").encode()
     after = _Overlaid(repo.root, texts)
-    policy = layers.load(after)
+    layers.load(after)
     waivers.in_force(lambda path: after.beside("project", path.removeprefix(".ahp/")))
-    try:
-        before = layers.load(FileSource(repo.root))
-    except AhpError:
-        before = None  # an entry that is new, or was changed, has no text that fits yet
     _write(repo.root, texts, [*fetched, *(old.shared.keys() - lock.keys())])
-    return fetched, compare(before, policy) if before is not None else []
+    return fetched
+
+
+def join(repo: Repository, address: str) -> SharedKeys:
+    """Writes a policy that extends the newest version of the one at `address`.
+
+    Whom to trust that repository says itself, in its file `signers`; who joins compares these keys once. Raises
+    AhpError.
+    """
+    path = repo.root + PROJECT
+    if os.path.lexists(path):
+        how = "add the entry to its `extends` (docs/policy.md), then run `ahp policy update`"
+        raise AhpError(f"{PROJECT[1:]} is there already; {how}")
+    try:
+        SharedKeys(repo=address, ref="v1", signers=["nobody"])
+        with _place(address) as place:
+            ref = newest(address)
+            if not ref:
+                raise AhpError(f"{one_line(address)} has no tag that is a version, as v1")
+            _get(place, address, ref)
+            lines = (_file(place, "refs/ahp/it^{commit}", _SIGNERS) or b"").decode("utf-8", "replace").splitlines()
+        entry = SharedKeys(repo=address, ref=ref, signers=[line for line in lines if line.strip() and line[0] != "#"])
+    except ValidationError as error:
+        told = error.errors(include_url=False)[0]
+        raise AhpError(
+            f"{one_line(address)}: {told['msg']} ({'.'.join(map(str, told['loc'])) or 'its address'})"
+        ) from None
+    text = yaml.safe_dump(
+        {"version": 1, "extends": [entry.model_dump(exclude_unset=True)]}, sort_keys=False, width=1000
+    )
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    files.replace(path, text.encode(), 0o644)
+    try:
+        update(repo)
+    except AhpError:
+        os.unlink(path)
+        raise
+    return entry
 
 
 def behind(repo: Repository) -> dict[str, str]:
@@ -155,12 +190,7 @@ def fetch(entry: SharedKeys, known: Locked | None) -> tuple[Locked, dict[str, by
     """
     what = f"{one_line(entry.repo)} at {entry.ref}"
     with _place(entry.repo) as place:
-        refs = _refs(place, entry.repo, _TAG + entry.ref, _BRANCH + entry.ref)
-        ref = max(refs, default="")  # a tag before a branch, as for git
-        if not ref:
-            raise AhpError(f"{what}: there is no such tag and no such branch")
-        more = ("--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "-q", "--")
-        _limited(place, "fetch", *more, entry.repo, f"+{ref}:refs/ahp/it")
+        ref = _get(place, entry.repo, entry.ref)
         commit, signer = _signed(place, entry, ref, what)
         at = int(place.line("log", "-1", "--format=%ct", commit))
         if known is not None and (known.repo, known.ref) == (entry.repo, entry.ref) and commit != known.commit:
@@ -176,6 +206,16 @@ def fetch(entry: SharedKeys, known: Locked | None) -> tuple[Locked, dict[str, by
     digests = {path: digest.tagged(data) for path, data in found.items()}
     named = entry.model_dump(include={"repo", "ref", "path", "signers"})
     return Locked(**named, commit=commit, at=at, signer=signer, files=digests), found
+
+
+def _get(place: Repository, address: str, name: str) -> str:
+    """Fetches a tag, else a branch, as refs/ahp/it; its whole name. Raises AhpError."""
+    ref = max(_refs(place, address, _TAG + name, _BRANCH + name), default="")  # a tag before a branch, as for git
+    if not ref:
+        raise AhpError(f"{one_line(address)} at {name}: there is no such tag and no such branch")
+    more = ("--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "-q", "--")
+    _limited(place, "fetch", *more, address, f"+{ref}:refs/ahp/it")
+    return ref
 
 
 def _signed(place: Repository, entry: SharedKeys, ref: str, what: str) -> tuple[str, str]:

@@ -23,6 +23,7 @@ rules:
     {at: pre-commit, locked: true, each: l in diff.added, block: "l.path == 'a.txt' and contains(l.text, 'SECRET')"}
   small: {at: pre-commit, block: files.changed_count > 5}
 """
+RULE = "rules: {key: {at: pre-commit, each: l in diff.added, block: \"l.path.endswith('.py') and l.text == 'KEY'\"}}\n"
 WEAKER = BASE.replace("> 5", "> 50")
 
 
@@ -172,6 +173,15 @@ def test_an_update_says_what_it_changes_and_a_weaker_one_counts_as_weakened(
     project.add()
     done = project.run("git", "commit", "-qm", "update", env={"CLAUDECODE": "1"})
     assert done.returncode == 1 and b"policy" in done.stderr, done.stderr
+
+
+def test_what_lies_beside_a_shared_policy_is_judged_as_any_file(project: Repo) -> None:
+    project.write(".ahp/hooks.yaml", (project.root / ".ahp/hooks.yaml").read_text("utf-8") + RULE)
+    project.add()
+    project.git("commit", "-qm", "rule", env={"AHP_ACTOR": "human:test"})
+    project.write(".ahp/vendor/org/x.py", "KEY\n")
+    project.add()
+    assert project.run("git", "commit", "-qm", "hidden").returncode == 1
 
 
 def test_going_back_to_an_older_version_counts_as_weakened(
@@ -415,3 +425,37 @@ def test_a_repository_that_is_not_there_leaves_what_is_here(
     shutil.move(org.repo.root, tmp_path / "gone")
     assert "what is here stays" in refused(capsys)
     assert run(["policy", "lint"]) == 0
+
+
+def test_init_joins_the_newest_version_and_shows_whom_it_trusts(
+    repo: Repo, org: Org, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = f"ann {(org.keys / 'ann.pub').read_text('utf-8').strip()}"
+    for tag in ("v9", "v10", "draft"):
+        org.release(tag, **{"hooks.yaml": BASE + "mode: observe\n", "signers": f"# who\n{line}\n"})
+    monkeypatch.chdir(repo.root)
+    assert run(["init", "--org", org.url]) == 0
+    told = capsys.readouterr().out
+    assert "extends org v10" in told and line in told
+    assert run(["policy", "lint"]) == 0
+    assert run(["install", "git"]) == 0
+    repo.add()
+    repo.git("commit", "-qm", "begin")
+    repo.write("a.txt", "SECRET\n")
+    repo.add()
+    assert repo.run("git", "commit", "-qm", "observed").returncode == 0  # `mode: observe` is the organisation's
+    assert run(["init", "--org", org.url]) == 2
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_init_leaves_nothing_where_the_version_is_signed_by_nobody_that_it_names(
+    repo: Repo, org: Org, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    eve = (org.keys / "eve.pub").read_text("utf-8").strip()
+    org.release("v2", **{"hooks.yaml": BASE, "signers": f"eve {eve}\n"})
+    monkeypatch.chdir(repo.root)
+    assert run(["init", "--org", org.url]) == 2
+    assert "by no key that `signers` names" in capsys.readouterr().err
+    assert not (repo.root / ".ahp/hooks.yaml").exists()
+    assert run(["init", "--org", "http://x.example/y"]) == 2
+    assert "`repo` is https" in capsys.readouterr().err
