@@ -35,8 +35,9 @@ def parse(text: str) -> ast.expr:
             raise Refused("bound", f"the condition nests more than {MAX_DEPTH} deep", Place()) from None
         except (ValueError, OverflowError) as error:
             raise Refused("syntax", f"not a condition: {error}", Place()) from None
-    _relocate(tree, source, before, lines)
-    _bounds(tree)
+    nodes = list(ast.walk(tree))
+    _relocate(nodes, source, before, lines)
+    _bounds(tree, nodes)
     return tree
 
 
@@ -75,16 +76,16 @@ def _leading(text: str) -> tuple[str, int]:
     return body, len(text) - len(body)
 
 
-def _relocate(tree: ast.expr, source: str, before: int, lines: _Lines) -> None:
+def _relocate(nodes: list[ast.AST], source: str, before: int, lines: _Lines) -> None:
     """Positions in characters of the text as it was written; `ast` counts UTF-8 bytes of the trimmed line."""
     data = source.encode("utf-8", "surrogatepass")
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.expr):
             place = lines.place(before + len(data[: node.col_offset].decode("utf-8", "replace")))
             node.lineno, node.col_offset = place.line, place.column
 
 
-def _bounds(tree: ast.expr) -> None:
+def _bounds(tree: ast.expr, nodes: list[ast.AST]) -> None:
     count = 0
     level: list[ast.AST] = [tree]
     depth = 0
@@ -97,7 +98,7 @@ def _bounds(tree: ast.expr) -> None:
         if count > MAX_NODES:
             raise Refused("bound", f"a condition has at most {MAX_NODES} parts", place_of(counted[0]), "split the rule")
         level = [child for node in level for child in _inner(node)]
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             refuse_hidden(node.value, place_of(node), "a string")  # an escape may have made it
 

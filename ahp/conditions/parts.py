@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import cast
 
 from ahp.conditions.diagnostics import quoted
@@ -15,6 +16,7 @@ from ahp.conditions.lexical import MAX_NODES, Refused
 from ahp.conditions.parse import parse, place_of
 
 SHARED = "conditions"
+_parsed = lru_cache(maxsize=1024)(parse)  # rules have the same `each` and `when`, and stand at several triggers
 _WRITE = "split the rule"
 
 
@@ -24,10 +26,11 @@ def filled(text: str, parts: Mapping[str, str], var: str = "") -> tuple[ast.expr
     `parts` are texts by name, those of the policy as `conditions.NAME`; `var` is the variable of the rule's `each`.
     Raises Refused for a part that needs itself, and where all of it together is no condition.
     """
-    tree = parse(text)
-    filler = _Filler(parts, {var, *_variables(tree)})
-    if not filler.names(tree):
+    tree = _parsed(text)
+    if not parts or not any(_name(node) in parts for node in ast.walk(tree)):
         return tree, text
+    tree = parse(text)  # one to write in
+    filler = _Filler(parts, {var, *_variables(tree)})
     for node in ast.walk(tree):
         if isinstance(node, ast.comprehension) and _name(node.target) in parts:
             raise Refused("name", f"{quoted(_name(node.target))} is a part, and no variable", place_of(node.target))
@@ -73,9 +76,6 @@ class _Filler(ast.NodeTransformer):
         self.parts, self.taken = parts, taken
         self.inside: list[str] = []
         self.count = 0
-
-    def names(self, tree: ast.expr) -> bool:
-        return any(_name(node) in self.parts for node in ast.walk(tree))
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return self._part(node)

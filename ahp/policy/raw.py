@@ -1,6 +1,7 @@
 """A policy before it is checked: what each part says, where it stands, which layer gave it (design §4)."""
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 from ahp.policy.model_types import Keys
@@ -108,4 +109,9 @@ class RawPolicy:
 
 def _value(given: Fields, name: str, model: type[Keys]) -> Any:
     found = given.get(name)
-    return model.model_fields[name].get_default() if found is None else found.value
+    return _default(name, model) if found is None else found.value
+
+
+@cache
+def _default(name: str, model: type[Keys]) -> Any:
+    return model.model_fields[name].get_default()
