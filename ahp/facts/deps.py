@@ -36,12 +36,11 @@ NAMESPACE = Namespace(
         "lock_changed": fact("bool", "a lock file changed (uv.lock, package-lock.json, Cargo.lock, go.sum …)"),
         "manifests": fact("list[str]", "the manifests that changed", means="path"),
         "locks": fact("list[str]", "the lock files that changed", means="path"),
-        "unlocked": fact(
-            "list[str]",
-            "changed manifests whose dependencies are others now, with a lock file that did not change",
-            means="path",
+        "unlocked_changes": fact(
+            "list[record]",
+            "dependencies of changed manifests whose lock file did not change with them",
+            fields=_CHANGED,
         ),
-        "unlocked_changes": fact("list[record]", "those dependencies", fields=_CHANGED),
         "changes": fact(
             "list[record]", "dependencies that are locked, or asked for, otherwise than before", fields=_TOLD
         ),
@@ -90,7 +89,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         "manifests": manifests,
         "locks": locks,
     }
-    if fields.isdisjoint(("unlocked", "unlocked_changes", "changes")):
+    if fields.isdisjoint(("unlocked_changes", "changes")):
         return found
     from ahp.facts.dependency_changes import Changes
 
@@ -99,9 +98,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         try:
             found[field] = tell(made) if made else []
         except Absent as absent:
-            found[field] = found["unlocked"] = absent
-    if isinstance(known := found["unlocked_changes"], list):
-        found["unlocked"] = list(dict.fromkeys(change["path"] for change in known))
+            found[field] = absent
     return found
 
 

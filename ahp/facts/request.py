@@ -35,6 +35,7 @@ NAMESPACE = Namespace(
     },
 )
 _FILE = "AHP_REQUEST"
+GITHUB = "GITHUB_EVENT_PATH"
 _LARGEST = 32 * 1024 * 1024  # GitHub sends at most 25 MB
 _UNTOLD = Absent("the platform's event does not tell it", f"write it to a JSON file, and name that in {_FILE}")
 
@@ -45,7 +46,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         raise Absent("only `ahp ci` knows a request", elsewhere=True)
     env = event.env
     told = _github(env) if is_set(env.get("GITHUB_ACTIONS", "")) else _gitlab(env)
-    more = _json(env[_FILE], _FILE) if env.get(_FILE) else {}
+    more = document(env[_FILE], _FILE) if env.get(_FILE) else {}
     if not told and not more:
         raise Absent("the platform names no request", elsewhere=True)
     told = {**dict.fromkeys(fields, _UNTOLD), **told, "head": event.push.local_oid, **more}
@@ -54,7 +55,7 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
 
 def _github(env: Mapping[str, str]) -> dict[str, Any]:
     """Webhook events and payloads: `pull_request` (docs.github.com)."""
-    pull = _json(env.get("GITHUB_EVENT_PATH", ""), "GITHUB_EVENT_PATH").get("pull_request")
+    pull = document(env.get(GITHUB, ""), GITHUB).get("pull_request")
     if not isinstance(pull, dict):
         return {}
     asked = [*pull.get("requested_reviewers", ()), *pull.get("requested_teams", ())]
@@ -82,12 +83,16 @@ def _gitlab(env: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def _json(path: str, variable: str) -> dict[str, Any]:
+def document(path: str, variable: str) -> dict[str, Any]:
+    """The JSON object in the file that an environment variable names. Raises AhpError."""
     data = files.read(path, _LARGEST) if path else None
+    said = f"the file {one_line(path, 300)!r}, which {variable} names,"
+    if data is None:
+        raise AhpError(f"{said} is not there")
     try:
-        found = jsontext.decode((data or b"").decode())
+        found = jsontext.decode(data.decode())
     except ValueError as error:
-        raise AhpError(f"{variable} names {one_line(path, 300)!r}, which cannot be read: {one_line(error)}") from None
+        raise AhpError(f"{said} cannot be read: {one_line(error)}") from None
     if not isinstance(found, dict):
-        raise AhpError(f"{variable} names {one_line(path, 300)!r}, which holds no JSON object")
+        raise AhpError(f"{said} holds no JSON object")
     return found

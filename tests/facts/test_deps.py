@@ -46,13 +46,13 @@ def test_a_manifest_that_left_its_lock_behind(
     repo.add()
     facts = gather(make_event(), *ALL)
     assert facts["deps.changed"] is True and facts["deps.lock_changed"] is False
-    assert facts["deps.manifests"] == facts["deps.unlocked"] == [manifest]
+    assert facts["deps.manifests"] == [manifest]
     (change,) = facts["deps.unlocked_changes"] if manifest != "requirements.in" else facts["deps.unlocked_changes"][:1]
     assert change["path"] == manifest and change["lock"] == lock
     repo.write(lock, held + "2")
     repo.add()
     facts = gather(make_event(), *ALL)
-    assert facts["deps.unlocked"] == []
+    assert facts["deps.unlocked_changes"] == []
     if lock != "requirements.txt":  # hand-written as often as locked: it counts as a manifest
         assert facts["deps.lock_changed"] is True and facts["deps.locks"] == [lock]
 
@@ -212,7 +212,7 @@ def test_the_members_of_a_workspace_read_its_lock_file_once(
     kind, asked = type(event.view), []
     read = kind.read
     monkeypatch.setattr(kind, "read", lambda view, path: asked.append(path) or read(view, path))
-    assert gather(event, *ALL)["deps.unlocked"] == members
+    assert [one["path"] for one in gather(event, *ALL)["deps.unlocked_changes"]] == members
     assert sorted(asked) == ["package.json", *members, "yarn.lock"]
 
 
@@ -245,7 +245,7 @@ def test_without_a_lock_file_nothing_is_left_behind(repo: Any, make_event: Any, 
     repo.add()
     facts = gather(make_event(), *ALL)
     assert facts["deps.manifests"] == ["App.csproj", "setup.py", "src/requirements-dev.txt"]
-    assert facts["deps.unlocked"] == []
+    assert facts["deps.unlocked_changes"] == []
 
 
 def test_other_peoples_manifests_and_other_files_do_not_count(repo: Any, make_event: Any, gather: Any) -> None:
@@ -253,7 +253,7 @@ def test_other_peoples_manifests_and_other_files_do_not_count(repo: Any, make_ev
         repo.write(name, "x")
     repo.git("add", "-f", "-A")
     facts = gather(make_event(), *ALL)
-    assert facts["deps.changed"] is False and facts["deps.locks"] == facts["deps.unlocked"] == []
+    assert facts["deps.changed"] is False and facts["deps.locks"] == facts["deps.unlocked_changes"] == []
     assert set(gather(make_event("pre-tool-use", view=None), *ALL)["missing"]) == set(ALL)
 
 
@@ -396,7 +396,7 @@ def test_without_the_library_for_requirements_python_alone_is_absent(
     repo.add()
     monkeypatch.setitem(sys.modules, "packaging.requirements", None)
     facts = gather(make_event(), *ALL)
-    assert set(facts["missing"]) == {"deps.changes", "deps.unlocked", "deps.unlocked_changes"}
+    assert set(facts["missing"]) == {"deps.changes", "deps.unlocked_changes"}
     assert facts["deps.manifests"] == ["pyproject.toml"]
 
 

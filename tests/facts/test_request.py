@@ -93,7 +93,7 @@ def test_elsewhere_and_of_a_push_it_is_absent(ask: Any, tmp_path: Path, host: st
         ("{", "cannot be read"),
         ("[1]", "holds no JSON object"),
         ('{"labels": [1]}', "one of its items"),
-        (None, "cannot be"),
+        (None, "is not there"),
     ],
 )
 def test_a_file_that_cannot_be_right_is_refused(ask: Any, tmp_path: Path, content: str | None, says: str) -> None:

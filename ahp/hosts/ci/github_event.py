@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ahp.facts.request import GITHUB, document
 from ahp.hosts.ci.proposal import BRANCHES, Proposal, branch_name, branch_of_ref, commit_id, needed
 from ahp.protocol.text import one_line
-from ahp.system import files, jsontext
 from ahp.system.errors import AhpError
 
 NAME = "GitHub Actions"
-_LARGEST_EVENT = 32 * 1024 * 1024  # GitHub sends at most 25 MB
 
 
 def read(env: Mapping[str, str]) -> Proposal:
     """The change of the workflow's event. Raises AhpError for an event file that is missing or not understood."""
-    event, name = _event(env.get("GITHUB_EVENT_PATH", "")), env.get("GITHUB_EVENT_NAME", "")
+    event, name = document(env.get(GITHUB, ""), GITHUB), env.get("GITHUB_EVENT_NAME", "")
     default = branch_name(_of(event, "repository").get("default_branch"), "repository.default_branch")
     actor = _login(event, "sender") or env.get("GITHUB_ACTOR", "")
     if (pull := _of(event, "pull_request")) or name.startswith("pull_request"):
@@ -61,21 +60,6 @@ def _push(event: Mapping[str, object], default: str, actor: str) -> Proposal:
     source = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
     kind = "push" if after else "delete"
     return Proposal(NAME, kind, after, before, source, ref, default, actor)
-
-
-def _event(path: str) -> dict[str, object]:
-    if not path:
-        raise AhpError(f"{NAME} sets GITHUB_EVENT_PATH to the event's file, and it is empty here")
-    data = files.read(path, _LARGEST_EVENT)
-    if data is None:
-        raise AhpError(f"the event file {one_line(path, 300)}, which GITHUB_EVENT_PATH names, is not there")
-    try:
-        event = jsontext.decode(data.decode("utf-8"))
-    except ValueError as error:
-        raise AhpError(f"the event file {one_line(path, 300)} cannot be read: {error}") from error
-    if not isinstance(event, dict):
-        raise AhpError(f"the event file {one_line(path, 300)} holds no JSON object")
-    return event
 
 
 def _of(event: Mapping[str, object], name: str) -> dict[str, object]:

@@ -263,7 +263,7 @@ def test_two_platforms_at_once_are_no_platform() -> None:
             {**BUILDKITE, "BUILDKITE_COMMIT": "", "BUILDKITE_MERGE_QUEUE_BASE_BRANCH": "main"},
             "says no BUILDKITE_COMMIT",
         ),
-        ({"GITHUB_ACTIONS": "true"}, "sets GITHUB_EVENT_PATH"),
+        ({"GITHUB_ACTIONS": "true"}, "which GITHUB_EVENT_PATH names, is not there"),
         (
             {"GITHUB_ACTIONS": "true", "GITHUB_EVENT_PATH": "/nowhere/event.json"},
             "which GITHUB_EVENT_PATH names, is not there",
