@@ -85,8 +85,7 @@ def adopt(
     usual = policy.limits().get("commit_types")
     if isinstance(usual, list):
         subjects = _subjects(repo)
-        found = dict.fromkeys(kind for count in _SUBJECTS for kind in starter.types_for(subjects[:count], usual))
-        plan.types = list(found)
+        plan.types = [*dict.fromkeys(kind for n in _SUBJECTS for kind in starter.types_for(subjects[:n], usual))]
         policy = _policy(plan)
     tally = history.judge(repo, history.enforced(policy), past, seen)
     _soften(plan, repo, tally, policy, past)
