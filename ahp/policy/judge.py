@@ -3,6 +3,7 @@
 import posix
 
 from ahp.policy import cache
+from ahp.policy import tree as trees
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,6 +78,14 @@ def working(event: "Event") -> "Program":
 
         program = program_for(event)
     return program
+
+
+def is_here(event: "Event", committed: "Program") -> bool:
+    """Whether the work tree's policy is a commit's, byte for byte, so that it need not be compiled."""
+    if not event.root or is_link(event.root + "/" + trees.FOLDER) or is_link(event.root + cache.PROJECT):
+        return False
+    contents = cache.contents_of(event.root, event.user_policy)
+    return contents is not None and cache.is_in_work_tree(committed, event.root, contents)
 
 
 def is_link(path: str) -> bool:

@@ -6,7 +6,7 @@ has a policy, it is compiled, and the work tree's is the same. All else is in `s
 
 from ahp.policy import cache
 from ahp.policy import tree as trees
-from ahp.policy.judge import COMMITTED, WORKING, Judge, is_link, working
+from ahp.policy.judge import COMMITTED, WORKING, Judge, is_here, working
 from ahp.protocol.triggers import TRIGGERS
 
 TYPE_CHECKING = False
@@ -35,13 +35,9 @@ def judges_of(event: "Event") -> list[Judge]:
 
         compile.check(repo, event.journal)
     head = trees.of_head(repo, event.listed, keeps=TRIGGERS[event.trigger].family in _OFTEN)
-    if head.has_policy and (found := cache.find_committed(head, event.journal, event.trigger)) and found.triggers:
-        if not event.root or is_link(event.root + "/" + trees.FOLDER) or is_link(event.root + cache.PROJECT):
-            contents = None
-        else:
-            contents = cache.contents_of(event.root, event.user_policy)
-        if contents is not None and cache.is_in_work_tree(found, event.root, contents):
-            return [Judge(found, COMMITTED, head)]
+    found = cache.find_committed(head, event.journal, event.trigger) if head.has_policy else None
+    if found and found.triggers and is_here(event, found):
+        return [Judge(found, COMMITTED, head)]
     from ahp.policy import succession
 
     return succession.judges(event, head)

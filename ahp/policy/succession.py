@@ -11,7 +11,7 @@ from ahp.facts.default_branch import default_branches, remotes
 from ahp.journal.append import Journal
 from ahp.policy import cache
 from ahp.policy import tree as trees
-from ahp.policy.judge import COMMITTED, WORKING, Judge, is_link, working
+from ahp.policy.judge import COMMITTED, WORKING, Judge, is_here, is_link, working
 from ahp.policy.tree import PolicyTree
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
@@ -206,6 +206,8 @@ def _given_up(event: "Event") -> list[Judge]:
 def _beside(event: "Event", committed: Judge, head: PolicyTree) -> Judge | None:
     """The work tree's policy where it is another one and loads; else `committed` tells what is wrong with it."""
     assert committed.tree is not None
+    if committed.tree is head and is_here(event, committed.program):
+        return None
     program, wrong = _working(event)
     if program is not None:
         wrong = _lacking(event, program, head)

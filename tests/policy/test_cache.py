@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import ahp
-from ahp.policy import cache, compile, sources
+from ahp.cli.main import run
+from ahp.policy import cache, compile, layers, sources
 from ahp.policy import compile as compiling
 from ahp.policy.judge import WORKING, Judge
 from ahp.policy.problems import PolicyError
@@ -19,6 +20,7 @@ from ahp.protocol.event import Actor, Event, Workspace
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import jsontext
 from ahp.system.errors import AhpError
+from tests.conftest import Repo
 
 POLICY = "rules: {a: {at: pre-push, block: push.is_force, message: no}}\n"
 
@@ -311,3 +313,18 @@ def test_a_program_can_be_copied(place: Place) -> None:
 def test_packs_are_listed_by_name() -> None:
     assert "core" in sources.packs()
     assert sources.pack("none") is None
+
+
+def test_a_policy_that_the_work_tree_has_as_it_is_committed_is_compiled_once(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repo.root)
+    text = "rules: {r: {at: pre-commit, block: files.changed_count > 9}}\n"
+    repo.commit("start", **{".ahp/hooks.yaml": text})
+    asked, load = [], layers.load
+    monkeypatch.setattr(layers, "load", lambda source: asked.append(source) or load(source))
+    assert run(["check", "pre-commit"]) == 0
+    assert len(asked) == 1
+    repo.write(".ahp/hooks.yaml", text + "  # another\n")
+    assert run(["check", "pre-commit"]) == 0
+    assert len(asked) == 2
