@@ -17,7 +17,7 @@ from bench.scratch import Scratch
 
 GROUPS = ["peers", "ahp", "files", "rules", "cold", "log"]
 # Benches of single rooms; each prints its own table and takes --quick.
-OTHERS = ["agents", "ci", "conditions", "journal", "insight", "parallel", "push", "retrieval", "verification"]
+OTHERS = ["agents", "box", "ci", "conditions", "journal", "insight", "parallel", "push", "retrieval", "verification"]
 
 
 def main() -> int:
