@@ -24,6 +24,8 @@ from ahp.system.git import Repository
 PERIOD = 14 * 86400  # s of snapshots in one store
 _MANY, _MUCH = 300, 32 << 20  # changed files, and bytes of them, beyond which the index takes them over
 _BESIDE, _BIG, _ALL = 1000, 1 << 20, 4 << 20  # ignored files, bytes of one, bytes of all that are kept
+_LARGE = 32 << 20  # bytes of a file that is not kept
+_AT_ONCE, _PATIENCE = (10_000, 128 << 20), 15.0  # files and bytes that git is given at once; s for all of them
 _LOCK = 20.0  # s
 _REFS, _STASH = "refs/ahp/saved/", "stash: "
 _CONFIG = """
@@ -67,7 +69,11 @@ class Store:
         """
         files.make_dirs(self.folder)
         with files.Lock(f"{self.folder}/lock", _LOCK):
-            return self._save(_Generation(self, self._current()), session, call)
+            path = self._current()
+            for name in ("index", "refs/heads/base", "refs/ahp/base"):  # of a git that was killed: we have the lock
+                if os.path.exists(f"{path}/{name}.lock"):
+                    os.unlink(f"{path}/{name}.lock")
+            return self._save(_Generation(self, path), session, call)
 
     def all(self) -> list[Saved]:
         """The snapshots of this work tree, oldest first."""
@@ -229,11 +235,12 @@ class _Generation:
         """What differs from the base, by part and path (None for what is gone), and how many files are left out."""
         told = [one for one in self.git.run(*_STATUS).split(b"\0") if one]
         apart = [one[3:] for one in told if one[:2] == b"!!" or one.endswith(b"/")]
-        paths = [one[3:] for one in told if one[:2] != b"!!" and not one.endswith(b"/")]
-        head, left = self.repo.head_id(), 0
+        listed = [one[3:] for one in told if one[:2] != b"!!" and not one.endswith(b"/")]
+        paths = [path for path in listed if self._can_be_kept(path)]
+        head, left = self.repo.head_id(), len(listed) - len(paths)
         size = sum(os.lstat(one).st_size for one in map(self._whole, paths) if os.path.lexists(one))
         if len(paths) > _MANY or size > _MUCH or self.state.get("head") != head or not self.base:
-            left = self._take_over(paths)
+            self._take_over(paths)
             self.state["head"], paths = head, []
         found = {b"files/" + path: self._file(path) for path in paths}
         count, room = 0, _ALL
@@ -247,14 +254,32 @@ class _Generation:
                 break
         return found, left
 
-    def _take_over(self, paths: list[bytes]) -> int:
-        """Has the index, and the base that snapshots are written on, hold these files as they lie; how many cannot."""
-        kept = [one for one in paths if os.access(self._whole(one), os.R_OK) or not os.path.exists(self._whole(one))]
-        for path in kept:
-            self._mode(path)
-        stdin = b"".join(path + b"\0" for path in kept)
+    def _can_be_kept(self, path: bytes) -> bool:
+        """Whether what is at `path` can be read, and is not too large, or is gone."""
+        try:
+            what = os.lstat(self._whole(path))
+        except OSError:
+            return True
+        return stat.S_ISLNK(what.st_mode) or (what.st_size <= _LARGE and os.access(self._whole(path), os.R_OK))
+
+    def _take_over(self, paths: list[bytes]) -> None:
+        """Has the index, and the base that snapshots are written on, hold these files as they lie.
+
+        Raises AhpError where that takes long; the next time goes on from there.
+        """
+        until = time.monotonic() + _PATIENCE
         self.git.run("update-index", "-q", "--refresh", ok=(0, 1))
-        self.git.run("update-index", "-z", "--add", "--remove", "--replace", "--stdin", stdin=stdin)
+        given, size = list[bytes](), 0
+        for number, path in enumerate(paths, 1):
+            what = self._mode(path)
+            given.append(path + b"\0")
+            size += what.st_size if what is not None else 0
+            if number == len(paths) or len(given) >= _AT_ONCE[0] or size >= _AT_ONCE[1]:
+                stdin = b"".join(given)
+                self.git.run("update-index", "-z", "--add", "--remove", "--replace", "--stdin", stdin=stdin)
+                if number < len(paths) and time.monotonic() > until:
+                    raise AhpError("the first snapshot of a large work tree takes several calls; this was one of them")
+                given, size = [], 0
         self.base = self.git.line("write-tree")
         # By HEAD nothing is staged, which `status` finds out at once; snapshots are written on the other.
         both = [(b"refs/heads/base", b'""'), (b"refs/ahp/base", b"files")]
@@ -263,7 +288,6 @@ class _Generation:
             for ref, at in both
         ]
         self.git.run("fast-import", "--quiet", "--done", "--force", stdin=b"".join([*lines, b"done\n"]))
-        return len(paths) - len(kept)
 
     def _mode(self, path: bytes) -> os.stat_result | None:
         """What the file is; permissions that a new one would not have are noted."""

@@ -11,6 +11,7 @@ from ahp.box import saved
 from ahp.box.saved import Store
 from ahp.cli.main import run
 from ahp.system import environ, git
+from ahp.system.errors import AhpError
 from tests.conftest import Repo
 
 from . import trials_saved as trials
@@ -98,6 +99,45 @@ def test_what_is_ignored_is_kept_up_to_a_limit(repo: Repo, monkeypatch: pytest.M
     store.restore(name)
     assert (repo.root / ".env").read_text() == "KEY=1\n"
     assert (repo.root / "big/new").exists(), "what may have been there is not taken away"
+
+
+def test_a_large_file_is_left_alone(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saved, "_LARGE", 1000)
+    repo.commit("one", **{"a.txt": "a\n"})
+    (repo.root / "data.bin").write_bytes(b"x" * 1001)
+    store = store_of(repo)
+    name = store.save()
+    assert store.all()[-1].left == 1
+    (repo.root / "data.bin").write_bytes(b"y" * 1001)
+    repo.write("a.txt", "b\n")
+    assert store.restore(name)[1] == [("M", "files/a.txt")]
+    assert (repo.root / "data.bin").read_bytes() == b"y" * 1001
+
+
+def test_what_takes_long_goes_on_the_next_time(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saved, "_AT_ONCE", (2, 1 << 20))
+    monkeypatch.setattr(saved, "_PATIENCE", -1.0)
+    for number in range(5):
+        repo.write(f"{number}.txt", str(number))
+    store = store_of(repo)
+    with pytest.raises(AhpError, match="takes several calls"):
+        store.save()
+    monkeypatch.setattr(saved, "_PATIENCE", 60.0)
+    name = store.save()
+    repo.git("clean", "-qfd")
+    store.restore(name)
+    assert (repo.root / "4.txt").read_text() == "4"
+
+
+def test_the_locks_of_a_git_that_was_killed_are_no_obstacle(repo: Repo) -> None:
+    repo.commit("one", **{"a.txt": "a\n"})
+    store = store_of(repo)
+    store.save()
+    (folder,) = (repo.root / ".git/ahp/saved").glob("*-*")
+    for name in ("index.lock", "refs/heads/base.lock", "refs/ahp/base.lock"):
+        (folder / name).touch()
+    repo.commit("two", **{"b.txt": "b\n"})
+    assert store.save() == store.all()[-1].name
 
 
 def test_old_stores_go_as_a_whole(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
