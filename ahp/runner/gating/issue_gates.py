@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from ahp.hosts import issue as host
 from ahp.hosts.asking import branch_work
 from ahp.protocol.text import one_line
-from ahp.runner.gating.gates import reasons
 from ahp.runner.run.session import Session
 from ahp.runner.run.state_machine import Stop
 from ahp.system import environ, git
@@ -52,13 +51,11 @@ class IssueGates:
         """One move between its gates. Raises Stop when the gate cannot judge or the move fails."""
         if verb in self._done:
             return None
-        desk = self._session.desk
-        verdict = desk.judge(f"pre-issue-{verb}", f"issue {verb}", final=final)
-        if verdict.denied:
-            why = "; ".join(f"{rule}: {reason}" for rule, reason in reasons(verdict))
-            return f"the gate refuses to {verb} {self._issue}: {why}"
-        if verb != "start" and desk.waits:
-            self._session.answer_notes(f"To {verb} {one_line(self._issue, 80)}")
+        notes = f"To {verb} {one_line(self._issue, 80)}" if verb != "start" else ""
+        told = f"the gate refuses to {verb} {self._issue}"
+        refused = self._session.refused(f"pre-issue-{verb}", f"issue {verb}", told, final=final, notes=notes)
+        if refused:
+            return refused
         try:
             if self._move is not None:
                 self._move(self._issue, verb)
@@ -67,7 +64,7 @@ class IssueGates:
         self._done.add(verb)
         self._session.tools.look()
         self._session.events("issue_moved", issue=self._issue, verb=verb)
-        desk.ask(f"post-issue-{verb}")
+        self._session.desk.ask(f"post-issue-{verb}")
         return None
 
 

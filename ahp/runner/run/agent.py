@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from ahp.protocol.text import one_line
-from ahp.protocol.verdict import Verdict
 from ahp.runner.config import AgentConfig
 from ahp.runner.gating.box import Box
 from ahp.runner.gating.gated_tools import GatedTools
-from ahp.runner.gating.gates import Gate, reasons
+from ahp.runner.gating.gates import Gate
 from ahp.runner.gating.issue_gates import IssueGates, Move
 from ahp.runner.gating.person import Person
 from ahp.runner.gating.signal_desk import SignalDesk
@@ -192,40 +191,6 @@ def _root(gate: Gate, root: str | None) -> str:
     return str(own)
 
 
-class _TaskGates:
-    """Asks `session-start`, `prompt-submit` and `task-complete` for one run."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def begin(self) -> None:
-        """Before any work, also of a resumed run. Raises Stop when the gate refuses the task: no work can mend that."""
-        desk = self._session.desk
-        desk.ask("session-start")
-        verdict = desk.judge("prompt-submit", "the task", final=True)
-        if verdict.denied:
-            raise Stop("GATE_BLOCKED", f"the gate refuses the task: {_why(verdict)}", desk.overridable)
-
-    def complete(self, *, final: bool, answered: bool) -> str | None:
-        """When the work is verified: why the gate does not take it for done, or None. `final`: no work can mend it.
-
-        `answered` says that the model will not be asked again, so that it answers the gate's notes now.
-        """
-        desk = self._session.desk
-        if answered:
-            desk.next_call()  # what the model has answered past
-        verdict = desk.judge("task-complete", "the end of the task", final=final)
-        if verdict.denied:
-            return f"the gate does not take the task for done: {_why(verdict)}"
-        if answered and desk.waits:
-            self._session.answer_notes("The end of the task")
-        return None
-
-
-def _why(verdict: Verdict) -> str:
-    return "; ".join(f"{rule}: {reason}" for rule, reason in reasons(verdict))
-
-
 class _Run:
     """One task on its way through the states; also the recovery that both kinds of work turn to."""
 
@@ -248,12 +213,9 @@ class _Run:
         self._root, self._task_text = agent.root, ""
         self._given: Given | None = None
         self._insisted = False  # whether work was taken up again for an answer that nothing covers
-        self._task = _TaskGates(self._session)
         moved = past.moved if past else ()
         self._issue = IssueGates(self._session, agent.issue, agent.move, moved) if agent.issue is not None else None
-        self._verification = Verification(
-            agent.verifiers, agent.root, env, config.verification_variables, config.checks
-        )
+        self._verification = Verification(agent.verifiers, agent.root, env, config)
         self._verification_notes = VerificationNotes()
         self._replans = Breaker(config.max_replans, past.replans if past else 0)
         self._parallel = self._beside(agent.root, env, config.jobs)
@@ -324,7 +286,10 @@ class _Run:
     def _through(self, task: str) -> Given:
         self._task_text = task
         self._session.tools.look()
-        self._task.begin()
+        self._desk.ask("session-start")
+        refused = self._session.refused("prompt-submit", "the task", "the gate refuses the task", final=True)
+        if refused:  # no work can mend that
+            raise Stop("GATE_BLOCKED", refused, self._desk.overridable)
         if self._issue is not None:
             self._issue.start()
         if self._past is None:
@@ -341,7 +306,9 @@ class _Run:
             if problem is None and answered:
                 problem, reason = self._uncovered(self._work.answer()), NO_EVIDENCE
             if problem is None:
-                problem, reason = self._task.complete(final=last, answered=answered), "GATE_BLOCKED"
+                if answered:
+                    self._desk.next_call()  # what the model has answered past
+                problem, reason = self._complete(final=last, answered=answered), "GATE_BLOCKED"
             if problem is None:
                 # The answer first: an issue that is closed is not worked on any more.
                 answer = self._work.answer()
@@ -352,6 +319,12 @@ class _Run:
                 if problem is None:
                     return answer
             self._recover(problem, reason)
+
+    def _complete(self, *, final: bool, answered: bool) -> str | None:
+        """Why the gate does not take verified work for done, or None. `answered`: the model is not asked again."""
+        told = "the gate does not take the task for done"
+        notes = "The end of the task" if answered else ""
+        return self._session.refused("task-complete", "the end of the task", told, final=final, notes=notes)
 
     def _doubt(self, given: Given) -> str | None:
         """Why an answer is not covered by what the run has changed; None where it is."""
@@ -384,13 +357,15 @@ class _Run:
         asked = config.verification_policy or "auto"
         added = self._work.policy or "auto"
         policies = [asked, *([added] if added not in ("auto", "none", asked) else [])]
+        tools = self._session.tools
         for policy in policies:
             left = self._session.budget.seconds_left()
             seconds = config.verification_timeout_s if left is None else min(config.verification_timeout_s, left)
-            tools = self._session.tools
             tools.look()
             before = tools.seen
-            found = self._verification.run(policy, seconds, wrote=self._wrote, since=tools.base)
+            found = self._verification.run(
+                policy, seconds, wrote=lambda: tools.wrote() or self._work.expects_writes, since=tools.base
+            )
             if found == NOT_ASKED and policy != policies[-1]:
                 continue
             tools.look()
@@ -401,9 +376,6 @@ class _Run:
             if policy == "auto" and self._verification.has_in_auto(policies[-1]):
                 break
         return None
-
-    def _wrote(self) -> bool:
-        return self._session.tools.wrote() or self._work.expects_writes
 
     def _with_figures(self, turn: AgentTurn) -> AgentTurn:
         budget = self._session.budget

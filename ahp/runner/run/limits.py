@@ -59,41 +59,26 @@ class Repeats:
 
 
 class Room:
-    """How long the messages of a request may be, in estimated tokens: `limit` as set, and what the model has shown.
+    """How long the messages of a request may be, in estimated tokens: as set, and a tenth less than what was refused.
 
-    Without a limit `window` is asked for one, once, when messages get long: most runs never need to know. Between the
-    longest that it took and the shortest that it refused the middle is tried, so that not every request is refused once
-    before it is shortened.
+    Without a limit `window` is asked for one, once, when messages get long: most runs never need to know.
     """
 
     def __init__(self, limit: int | None, window: Callable[[], int | None] = lambda: None) -> None:
         self.limit = limit
         self._window: Callable[[], int | None] | None = window
-        self._took = 0
-        self._refused: int | None = None
-
-    @property
-    def tokens(self) -> int | None:
-        """What to send at most; None without any limit."""
-        shown = None if self._refused is None else (min(self._took, self._refused) + self._refused) // 2
-        known = [limit for limit in (self.limit, shown) if limit is not None]
-        return min(known) if known else None
+        self._shown: int | None = None
 
     def needs(self, tokens: int) -> int | None:
         """What to send at most of messages of that length; None without any limit."""
         if self.limit is None and self._window is not None and tokens > _SHORT:
             window, self._window = self._window, None
             self.limit = window()
-        return self.tokens
-
-    def took(self, tokens: int) -> None:
-        """The model has answered a request of that length."""
-        self._took = max(self._took, tokens)
+        return min((limit for limit in (self.limit, self._shown) if limit is not None), default=None)
 
     def refused(self, tokens: int) -> None:
-        """A request of that length was too long."""
-        self._refused = tokens if self._refused is None else min(self._refused, tokens)
-        self._took = min(self._took, tokens)
+        """A request of that length was too long: not every one is to be refused before it is shortened."""
+        self._shown = min(tokens * 9 // 10, self._shown or tokens)
 
 
 class Usage:

@@ -15,6 +15,7 @@ from ahp.protocol.text import excerpt, failure, one_line
 from ahp.runner.config import AgentConfig
 from ahp.runner.context.retriever import retrieve
 from ahp.runner.gating.gated_tools import GatedTools
+from ahp.runner.gating.gates import reasons
 from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.models.model import (
     Answer,
@@ -69,27 +70,18 @@ _CONTROL = ToolDefinition(
 _ENDS = "Ends the run with its answer, once all is done. Call it alone."
 
 
-class Wants:
-    """The wants of one run by scene: planning, step, react, answer; every other scene wants words.
-
-    `answer` is what a final answer has to be.
-    """
-
-    def __init__(self, tools: Iterable[Tool], answer: type[BaseModel] = FinalAnswer) -> None:
-        definitions = tuple(definition(tool) for tool in tools)
-        final = ToolDefinition(FINAL_TOOL, _ENDS, _schema(answer))
-        typed = None if answer is FinalAnswer else _object(tool={"const": FINAL_TOOL}, args=_inlined(final.parameters))
-        self._by_scene = {
-            "planning": Want("plan", schema=_PLAN),
-            "step": Want("action", (*definitions, _CONTROL), _step(definitions)),
-            # Without a schema: a model that has no tools of its own may answer a task without plan in words.
-            "react": Want("action", (*definitions, final)),
-            "answer": Want("words", (final,), typed),
-        }
-
-    def of(self, scene: str) -> Want:
-        """What is wanted in a scene."""
-        return self._by_scene.get(scene, Want("words"))
+def wants(tools: Iterable[Tool], answer: type[BaseModel] = FinalAnswer) -> dict[str, Want]:
+    """The wants of one run by scene; every other scene wants words. `answer` is what a final answer has to be."""
+    definitions = tuple(definition(tool) for tool in tools)
+    final = ToolDefinition(FINAL_TOOL, _ENDS, _schema(answer))
+    typed = None if answer is FinalAnswer else _object(tool={"const": FINAL_TOOL}, args=_inlined(final.parameters))
+    return {
+        "planning": Want("plan", schema=_PLAN),
+        "step": Want("action", (*definitions, _CONTROL), _step(definitions)),
+        # Without a schema: a model that has no tools of its own may answer a task without plan in words.
+        "react": Want("action", (*definitions, final)),
+        "answer": Want("words", (final,), typed),
+    }
 
 
 def definition(tool: Tool) -> ToolDefinition:
@@ -139,146 +131,6 @@ _PLAN_STEP = _object(
     tools_expected=_NAMES,
 )
 _PLAN = _object(title=_TEXT, steps={"type": "array", "items": _PLAN_STEP, "minItems": 1}, verification_policy=_TEXT)
-
-
-class Requests:
-    """Those of one conversation at a time. `usage` is what the whole run uses, however many of these it has."""
-
-    def __init__(self, model: Model, config: AgentConfig, events: AnyLog, wants: Wants, usage: Usage) -> None:
-        self.usage = usage
-        self._model = model
-        self._config = config
-        self._events = events
-        self._wants = wants
-        self._worker = Worker()
-
-    def beside(self, events: AnyLog) -> "Requests":
-        """Requests of a step that works beside others, counted together with all others'."""
-        return Requests(self._model, self._config, events, self._wants, self.usage)
-
-    @property
-    def model_name(self) -> str:
-        """How events call the model."""
-        return self._model.name
-
-    @property
-    def _budget(self) -> Budget:
-        return self.usage.budget
-
-    def answer(self, scene: str, talk: Conversation) -> Answer:
-        """The model's answer to a conversation, which is made to fit. Raises Stop when there is none."""
-        over = self._budget.exhausted()
-        if over:
-            raise Stop(over, f"the run ends here: {_OVER_BUDGET[over]}. Raise it in {AGENT_FILE} to go on.")
-        room = self.usage.room.needs(estimate(talk.messages))
-        limit = self.usage.room.limit
-        self._trimmed(talk.fit(room), "context_tokens" if room == limit else "what the model took before")
-        answer = self._answer(scene, talk)
-        self._count(answer, talk)
-        return answer
-
-    def close(self) -> None:
-        """Leaves a request that may still go on."""
-        self._worker.leave()
-
-    def _answer(self, scene: str, talk: Conversation) -> Answer:
-        """The model's answer; a request that is too long or fails for a time is made again. Raises Stop."""
-        retries = Breaker(self._config.max_model_retries)
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                answer = self._query(scene, attempt, talk)
-                self.usage.room.took(estimate(talk.messages))
-                return answer
-            except ContextOverflow as error:
-                self.usage.room.refused(estimate(talk.messages))
-                trimmed = talk.shorten()
-                if trimmed == Trimmed():
-                    raise Stop("CONTEXT_OVERFLOW", f"system prompt and task alone are too long: {error}") from error
-                self._trimmed(trimmed, "the model's context is full")
-            except ModelError as error:
-                if not error.transient or not retries.spend():
-                    raise Stop("MODEL_ERROR", str(error)) from error
-                self._wait(error, retries.spent)
-
-    def _wait(self, error: ModelError, retry: int) -> None:
-        """Waits before a request is made again. Raises Stop when there is not that much time."""
-        seconds = _FIRST_WAIT * 2 ** (retry - 1) if error.retry_after_s is None else max(error.retry_after_s, 0.0)
-        left = self._budget.seconds_left()
-        if seconds > self._config.model_timeout_s or (left is not None and seconds >= left):
-            raise Stop("MODEL_ERROR", f"{error} (to be asked again in {seconds:g} s, for which there is no time)")
-        self._events("model_retry", problem=str(error), retry=retry, seconds=seconds)
-        interrupt.sleep(seconds)
-
-    def _query(self, scene: str, attempt: int, talk: Conversation) -> Answer:
-        messages: list[Message] = [message.copy() for message in talk.messages]
-        seconds = self._config.model_timeout_s
-        left = self._budget.seconds_left()
-        seconds = seconds if left is None else min(seconds, left)
-        want, who = self._wants.of(scene), f"the model {self._model.name}"
-        self.usage.request()
-        self._events(
-            "model_request",
-            scene=scene,
-            attempt=attempt,
-            model=self._model.name,
-            max_tokens=self._config.max_tokens,
-            messages=len(messages),
-            tokens=estimate(messages),
-        )
-        try:
-            answer = self._worker.call(
-                seconds,
-                lambda: awaited(
-                    self._model.query(messages, max_tokens=self._config.max_tokens, timeout_s=seconds, want=want),
-                    seconds,
-                    who,
-                ),
-                who,
-            )
-        except (ModelError, RoleOrder):  # the one is for the caller, the other is a bug of ours
-            raise
-        except Timeout as error:
-            self._worker.leave()
-            over = self._budget.exhausted()
-            raise Stop(over or "MODEL_TIMEOUT", f"{error} (model_timeout_s, budget_seconds in {AGENT_FILE})") from error
-        except AhpError as error:
-            raise Stop("MODEL_ERROR", str(error)) from error
-        except (KeyboardInterrupt, Ended):
-            raise
-        except BaseException as error:  # a model is outside code: what it raises ends the run, not ahp
-            raise Stop("MODEL_ERROR", failure(error)) from error
-        fault = fault_of(answer)
-        if fault is not None:
-            raise Stop("MODEL_ERROR", f"the model {self._model.name} {fault}")
-        answer = _without_half_a_call(answer)
-        if answer.finish_reason == "content_filter":
-            self._count(answer, talk)
-            said = f": {one_line(answer.text, 300)}" if answer.text.strip() else ""
-            raise Stop("MODEL_ERROR", f"the model {self._model.name} declines to answer (its content filter){said}")
-        return answer
-
-    def _count(self, answer: Answer, talk: Conversation) -> None:
-        read = estimate(talk.messages) if answer.input_tokens is None else answer.input_tokens
-        written = answer.output_tokens
-        if written is None:
-            written = estimate([{"role": "assistant", "content": answer.text}])
-        self._budget.add(read + written, answer.usd or 0.0)
-        self._events(
-            "model_answer",
-            text=with_calls(answer.text, answer.calls),
-            finish_reason=answer.finish_reason,
-            input_tokens=read,
-            output_tokens=written,
-            usd=answer.usd or 0.0,
-        )
-        if answer.usd is None and self._budget.usd is not None:
-            raise Stop("BUDGET_USD", f"{self._model.name} tells no price, so {_NO_PRICE}")
-
-    def _trimmed(self, trimmed: Trimmed, why: str) -> None:
-        if trimmed != Trimmed():
-            self._events("trimmed", pairs=trimmed.pairs, cuts=list(trimmed.cuts), why=why)
 
 
 def with_calls(text: str, calls: Iterable[NativeCall]) -> str:
@@ -381,8 +233,7 @@ class Session:
         # Here the clock of the budget starts.
         budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
         self.usage = Usage(budget, Room(config.context_tokens, lambda: _window(setup.model, config.max_tokens)))
-        wants = Wants(known, self._form)
-        self._requests = Requests(setup.model, config, self.events, wants, self.usage)
+        self._model, self._wants, self._worker = setup.model, wants(known, self._form), Worker()
         self._system = system
         self._conversation: Conversation | None = None
         self._reminders: list[str] = []
@@ -418,7 +269,7 @@ class Session:
         other.events, other.desk, other.tools = events, desk, tools
         other.cut, other._cuts, other._reminders = False, 0, []
         other.silent, other._silences = False, 0
-        other._requests, other._conversation = self._requests.beside(events), None
+        other._worker, other._conversation = Worker(), None
         other._root, other._brief = root, ""
         if cursor is not None:
             other._take_up_talk(cursor)
@@ -498,7 +349,7 @@ class Session:
 
     def ask(self, scene: str) -> str:
         """The model's reply to the conversation. Raises Stop when a budget is used up or the model fails."""
-        answer = self._requests.answer(scene, self._talk)
+        answer = self._asked(scene)
         text = with_calls(markup.spoken(answer.text), answer.calls)
         self._native = answer.native or bool(answer.calls) or answer.finish_reason == "tool_calls"
         self._calls = list(self._beside(answer))
@@ -511,10 +362,119 @@ class Session:
         if self._silences == _MOST_SILENCES:
             raise Stop(
                 "MODEL_ERROR",
-                f"{self._requests.model_name} used up its {self.config.max_tokens} tokens {self._silences} times "
+                f"{self._model.name} used up its {self.config.max_tokens} tokens {self._silences} times "
                 f"before it said anything, most likely for thoughts: raise max_tokens in {AGENT_FILE}.",
             )
         return text
+
+    def _asked(self, scene: str) -> Answer:
+        """The model's answer to the conversation, which is made to fit. Raises Stop when there is none."""
+        over = self.budget.exhausted()
+        if over:
+            raise Stop(over, f"the run ends here: {_OVER_BUDGET[over]}. Raise it in {AGENT_FILE} to go on.")
+        room = self.usage.room.needs(estimate(self._talk.messages))
+        limit = self.usage.room.limit
+        self._trimmed(self._talk.fit(room), "context_tokens" if room == limit else "what the model took before")
+        answer = self._tried(scene)
+        self._count(answer)
+        return answer
+
+    def _tried(self, scene: str) -> Answer:
+        """The model's answer; a request that is too long or fails for a time is made again. Raises Stop."""
+        retries = Breaker(self.config.max_model_retries)
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                return self._query(scene, attempt)
+            except ContextOverflow as error:
+                self.usage.room.refused(estimate(self._talk.messages))
+                trimmed = self._talk.shorten()
+                if trimmed == Trimmed():
+                    raise Stop("CONTEXT_OVERFLOW", f"system prompt and task alone are too long: {error}") from error
+                self._trimmed(trimmed, "the model's context is full")
+            except ModelError as error:
+                if not error.transient or not retries.spend():
+                    raise Stop("MODEL_ERROR", str(error)) from error
+                self._wait(error, retries.spent)
+
+    def _wait(self, error: ModelError, retry: int) -> None:
+        """Waits before a request is made again. Raises Stop when there is not that much time."""
+        seconds = _FIRST_WAIT * 2 ** (retry - 1) if error.retry_after_s is None else max(error.retry_after_s, 0.0)
+        left = self.budget.seconds_left()
+        if seconds > self.config.model_timeout_s or (left is not None and seconds >= left):
+            raise Stop("MODEL_ERROR", f"{error} (to be asked again in {seconds:g} s, for which there is no time)")
+        self.events("model_retry", problem=str(error), retry=retry, seconds=seconds)
+        interrupt.sleep(seconds)
+
+    def _query(self, scene: str, attempt: int) -> Answer:
+        messages: list[Message] = [message.copy() for message in self._talk.messages]
+        seconds = self.config.model_timeout_s
+        left = self.budget.seconds_left()
+        seconds = seconds if left is None else min(seconds, left)
+        want, who = self._wants.get(scene, Want("words")), f"the model {self._model.name}"
+        self.usage.request()
+        self.events(
+            "model_request",
+            scene=scene,
+            attempt=attempt,
+            model=self._model.name,
+            max_tokens=self.config.max_tokens,
+            messages=len(messages),
+            tokens=estimate(messages),
+        )
+        try:
+            answer = self._worker.call(
+                seconds,
+                lambda: awaited(
+                    self._model.query(messages, max_tokens=self.config.max_tokens, timeout_s=seconds, want=want),
+                    seconds,
+                    who,
+                ),
+                who,
+            )
+        except (ModelError, RoleOrder):  # the one is for the caller, the other is a bug of ours
+            raise
+        except Timeout as error:
+            self._worker.leave()
+            over = self.budget.exhausted()
+            raise Stop(over or "MODEL_TIMEOUT", f"{error} (model_timeout_s, budget_seconds in {AGENT_FILE})") from error
+        except AhpError as error:
+            raise Stop("MODEL_ERROR", str(error)) from error
+        except (KeyboardInterrupt, Ended):
+            raise
+        except BaseException as error:  # a model is outside code: what it raises ends the run, not ahp
+            raise Stop("MODEL_ERROR", failure(error)) from error
+        fault = fault_of(answer)
+        if fault is not None:
+            raise Stop("MODEL_ERROR", f"the model {self._model.name} {fault}")
+        answer = _without_half_a_call(answer)
+        if answer.finish_reason == "content_filter":
+            self._count(answer)
+            said = f": {one_line(answer.text, 300)}" if answer.text.strip() else ""
+            raise Stop("MODEL_ERROR", f"the model {self._model.name} declines to answer (its content filter){said}")
+        return answer
+
+    def _count(self, answer: Answer) -> None:
+        read = estimate(self._talk.messages) if answer.input_tokens is None else answer.input_tokens
+        written = answer.output_tokens
+        if written is None:
+            written = estimate([{"role": "assistant", "content": answer.text}])
+        self.budget.add(read + written, answer.usd or 0.0)
+        self.events(
+            "model_answer",
+            text=with_calls(answer.text, answer.calls),
+            finish_reason=answer.finish_reason,
+            input_tokens=read,
+            output_tokens=written,
+            usd=answer.usd or 0.0,
+        )
+        if answer.usd is None and self.budget.usd is not None:
+            raise Stop("BUDGET_USD", f"{self._model.name} tells no price, so {_NO_PRICE}")
+
+    def _trimmed(self, trimmed: Trimmed, why: str) -> None:
+        if trimmed != Trimmed():
+            self.events("trimmed", pairs=trimmed.pairs, cuts=list(trimmed.cuts), why=why)
 
     def _beside(self, answer: Answer) -> Iterator[ToolCall | Malformed]:
         """The calls that came beside the text, each once."""
@@ -597,18 +557,27 @@ class Session:
         """Answers the gate; how that went, for the next user turn."""
         return f"{self.desk.answer(responses)}\nGo on."
 
-    def answer_notes(self, what: str) -> None:
-        """One request for an answer to what the gate said of `what`; without one it happens all the same."""
-        self.say(f"{what} is next. {prompts.ANSWER_NOTES}")
-        reply = self.read(self.ask("gate"), "gate")
-        if isinstance(reply, Act) and reply.responses:
-            self.desk.answer(list(reply.responses))
-        self.desk.next_call()
+    def refused(self, trigger: str, what: str, told: str, *, final: bool, notes: str = "") -> str | None:
+        """Why the gate refuses `what`, behind `told`; None where it does not, once its `notes` are answered.
+
+        `final`: no work can mend it. Raises Stop.
+        """
+        verdict = self.desk.judge(trigger, what, final=final)
+        if verdict.denied:
+            return f"{told}: {'; '.join(f'{rule}: {reason}' for rule, reason in reasons(verdict))}"
+        if notes and self.desk.waits:
+            # One request for an answer; without one it happens all the same.
+            self.say(f"{notes} is next. {prompts.ANSWER_NOTES}")
+            reply = self.read(self.ask("gate"), "gate")
+            if isinstance(reply, Act) and reply.responses:
+                self.desk.answer(list(reply.responses))
+            self.desk.next_call()
+        return None
 
     def close(self) -> None:
         """Ends all that tools of this run have started, and leaves its threads."""
         self.tools.close()
-        self._requests.close()
+        self._worker.leave()
 
 
 def _window(model: Model, max_tokens: int) -> int | None:

@@ -71,7 +71,9 @@ def _test_check(project: Project, folder: str, kind: str, env: Mapping[str, str]
         return _npm_test(project, folder, env)
     program = tools.node_tool(project, folder, kind)
     if program is None:
-        return Check(kind, "tests", folder, missing=f"{kind} is not installed", suggestion=_install(project, folder))
+        return Check(
+            kind, "tests", folder, missing=f"{kind} is not installed", suggestion=f"{_manager(project, folder)} install"
+        )
     argv = (
         (program, "run", "--reporter=json", f"--outputFile={REPORT}", "--no-color", "--testNamePattern=.")
         if kind == "vitest"
@@ -93,8 +95,7 @@ def _test_check(project: Project, folder: str, kind: str, env: Mapping[str, str]
 
 
 def _npm_test(project: Project, folder: str, env: Mapping[str, str]) -> Check:
-    lock = next((name for one in tools.upwards(folder) for name in _LOCKS if project.has(joined(one, name))), "")
-    manager = _LOCKS.get(lock, "npm")
+    manager = _manager(project, folder)
     program = process.find(manager, dict(env))
     if program is None:
         return Check(
@@ -139,9 +140,9 @@ def _read_script(ran: Ran, what: str) -> VerificationResult:
         return outcomes.crash(ran, what)
 
 
-def _install(project: Project, folder: str) -> str:
+def _manager(project: Project, folder: str) -> str:
     lock = next((name for one in tools.upwards(folder) for name in _LOCKS if project.has(joined(one, name))), "")
-    return f"{_LOCKS.get(lock, 'npm')} install"
+    return _LOCKS.get(lock, "npm")
 
 
 def _read_jest(ran: Ran, what: str) -> VerificationResult:
@@ -194,7 +195,9 @@ def eslint(project: Project, env: Mapping[str, str]) -> list[Check]:
         program = tools.node_tool(project, folder, "eslint")
         if program is None:
             missing = "eslint is configured, and not installed"
-            found.append(Check("eslint", "lint", folder, missing=missing, suggestion=_install(project, folder)))
+            found.append(
+                Check("eslint", "lint", folder, missing=missing, suggestion=f"{_manager(project, folder)} install")
+            )
             continue
         found.append(
             Check(

@@ -1,11 +1,11 @@
 """What is checked when all steps are done (seed 003 §2): by the settings' policy, the plan's, and what was written."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from ahp.protocol.text import failure
+from ahp.runner.config import AgentConfig
 from ahp.runner.verification import detection
-from ahp.runner.verification.command_checks import NamedCheck
 from ahp.runner.verification.project_verifier import ProjectVerifier
 from ahp.runner.verification.result import VerificationResult
 from ahp.system.errors import AhpError
@@ -34,18 +34,15 @@ class Verification:
         verifiers: Mapping[str, Verifier],
         root: str,
         env: Mapping[str, str],
-        variables: Sequence[str] = (),
-        named: Sequence[NamedCheck] = (),
+        config: AgentConfig | None = None,
     ) -> None:
-        self._named = named
-        self.policies = tuple(
-            dict.fromkeys(["auto", "none", "run_pytest", *_by_policy(one.name for one in named), *verifiers])
-        )
+        self._config = config or AgentConfig()
+        named = _by_policy(one.name for one in self._config.checks)
+        self.policies = tuple(dict.fromkeys(["auto", "none", "run_pytest", *named, *verifiers]))
         self.result: VerificationResult | None = None
         self._verifiers = verifiers
         self._root = root
         self._env = env
-        self._variables = variables
 
     def has_in_auto(self, policy: str) -> bool:
         """Whether `auto` makes the checks of this policy, too."""
@@ -69,13 +66,19 @@ class Verification:
                 if policy not in (built_in := self._built_in()):
                     return VerificationResult("crash", f"there is no verifier {policy!r}")
                 only = [built_in[policy]]
-            verifier = ProjectVerifier(self._root, self._env, since=since, variables=self._variables, named=self._named)
+            verifier = ProjectVerifier(
+                self._root,
+                self._env,
+                since=since,
+                variables=self._config.verification_variables,
+                named=self._config.checks,
+            )
             return verifier.verify(timeout_s, only)
         except AhpError as error:
             return VerificationResult("crash", f"it could not be verified: {error}")
 
     def _built_in(self) -> dict[str, str]:
-        return _by_policy([*detection.names(), *(one.name for one in self._named)])
+        return _by_policy([*detection.names(), *(one.name for one in self._config.checks)])
 
     def _own(self, policy: str, timeout_s: float) -> VerificationResult:
         """What a verifier of one's own says; one that asks the process to end (`sys.exit`) has said nothing."""

@@ -50,15 +50,11 @@ def test_what_is_used_adds_up() -> None:
 
 def test_the_room_of_a_model_is_learned_from_what_it_refuses() -> None:
     room = Room(None)
-    assert room.tokens is None
-    room.took(1_000)
-    assert room.tokens is None
+    assert room.needs(1_000) is None
     room.refused(4_000)
-    assert room.tokens == 2_500
-    room.took(2_500)
-    assert room.tokens == 3_250
+    assert room.needs(1_000) == 3_600
     room.refused(3_000)
-    assert room.tokens == 2_750
-    room.refused(2_000)  # other text, of more tokens than is estimated
-    assert room.tokens == 2_000
-    assert Room(500).tokens == 500
+    assert room.needs(1_000) == 2_700
+    room.refused(3_500)  # other text, of more tokens than is estimated
+    assert room.needs(1_000) == 2_700
+    assert Room(500).needs(1_000) == 500

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ahp.runner.run.session import Wants
+from ahp.runner.run.session import wants
 from ahp.runner.tools.tool import FunctionTool
 from ahp.runner.words.plan_text import parse_plan_from_text
 from tests.runner.runs import Scene, call
@@ -25,32 +25,31 @@ TOOL = FunctionTool("mend", "mends\n a file", Args, lambda args, context: "", ki
 
 def test_every_scene_says_what_it_wants() -> None:
     scene = Scene([call(), "answer"])
-    wants = [request.want for request in scene.model.requests]
-    assert [want.kind for want in wants if want] == ["action", "action"]
-    wants_of = Wants([TOOL]).of
-    assert [wants_of(name).kind for name in ("planning", "step", "react", "answer", "gate")] == [
+    given = [request.want for request in scene.model.requests]
+    assert [want.kind for want in given if want] == ["action", "action"]
+    wanted = wants([TOOL])
+    assert [wanted[name].kind for name in ("planning", "step", "react", "answer")] == [
         "plan",
         "action",
         "action",
         "words",
-        "words",
     ]
-    assert [bool(wants_of(name).tools) for name in ("planning", "step", "react", "answer")] == [
+    assert [bool(wanted[name].tools) for name in ("planning", "step", "react", "answer")] == [
         False,
         True,
         True,
         True,
     ]
-    assert [[tool.name for tool in wants_of(name).tools] for name in ("step", "react", "answer")] == [
+    assert [[tool.name for tool in wanted[name].tools] for name in ("step", "react", "answer")] == [
         ["mend", "control"],
         ["mend", "final_answer"],
         ["final_answer"],
     ]
-    assert wants_of("react").schema is None  # its answer is words
+    assert wanted["react"].schema is None  # its answer is words
 
 
 def test_a_step_is_held_to_calls_and_control() -> None:
-    want = Wants([TOOL]).of("step")
+    want = wants([TOOL])["step"]
     assert (want.tools[0].name, want.tools[0].description) == ("mend", "mends a file")
     assert want.schema is not None
     forms: list[dict[str, Any]] = list(want.schema["anyOf"])
@@ -68,7 +67,7 @@ def test_a_step_is_held_to_calls_and_control() -> None:
 
 
 def test_a_plan_of_the_wanted_form_can_be_carried_out() -> None:
-    schema = Wants([]).of("planning").schema
+    schema = wants([])["planning"].schema
     assert schema is not None and schema["required"] == ["title", "steps", "verification_policy"]
     step = schema["properties"]["steps"]["items"]
     assert sorted(step["properties"]) == ["dependencies", "description", "id", "tools_expected"]
