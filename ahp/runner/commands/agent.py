@@ -292,9 +292,6 @@ def _print(turn: "AgentTurn", run_id: str) -> None:
         click.echo(live.text(note), err=True)
 
 
-if TYPE_CHECKING:
-    from ahp.runner.run.events import Event
-
 _LONGEST_WAIT = 2.0  # s
 
 
@@ -316,25 +313,12 @@ def list_(form: str) -> int:
 
 @command.command()
 @RUN
+@click.option(
+    "--speed", type=Number(min=0), default=0.0, metavar="N", help="As it happened, N times as fast; 0: at once."
+)
 @TEXT_OR_JSON
-def show(run_id: str, form: str) -> int:
+def show(run_id: str, speed: float, form: str) -> int:
     """What happened in RUN, the beginning of an id; without one, in the last run."""
-    from ahp.runner.run import live
-
-    for event in _events(run_id):
-        said = jsontext.encode(event) if form == "json" else live.line(event)
-        if said is not None:
-            click.echo(said)
-        if form == "text" and event["event"] == "run_end" and event["answer"]:
-            click.echo(live.text(event["answer"]))
-    return 0
-
-
-@command.command()
-@RUN
-@click.option("--speed", type=Number(min=0), default=1.0, metavar="N", help="Times as fast; 0: at once.")
-def replay(run_id: str, speed: float) -> int:
-    """Tell RUN again as it happened, at most two seconds between two events."""
     from ahp.runner.run import live
     from ahp.system import clock
 
@@ -344,9 +328,11 @@ def replay(run_id: str, speed: float) -> int:
         if speed and former is not None:
             time.sleep(min(max(at - former, 0.0) / speed, _LONGEST_WAIT))
         former = at
-        said = live.line(event)
+        said = jsontext.encode(event) if form == "json" else live.line(event)
         if said is not None:
             click.echo(said)
+        if form == "text" and event["event"] == "run_end" and event["answer"]:
+            click.echo(live.text(event["answer"]))
     return 0
 
 

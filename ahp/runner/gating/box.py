@@ -3,10 +3,9 @@
 from collections.abc import Callable
 
 from ahp.protocol.verdict import Verdict
+from ahp.runner.tools.tool import Tool
 from ahp.system import places
 from ahp.system.errors import AhpError
-
-PLACE = "box"
 
 
 class Box:
@@ -40,26 +39,25 @@ class Box:
 
     def _text(self, command: str, keys: dict[str, list[str]]) -> str:
         session = f"{self._session} {self._root}" if self._session else ""
-        return places.shell(PLACE, command, keys, self._root, session)
+        return places.shell("box", command, keys, self._root, session)
 
-    def placing(self, verdict: Verdict, tell: Callable[[str], object]) -> Callable[[str], str]:
-        """What gives the text that a shell runs for a command of the call that `verdict` allows.
+    def placing(self, tool: Tool, verdict: Verdict, tell: Callable[[str], object]) -> Callable[[str], str]:
+        """What gives the text that a shell runs for a command of this tool's call, which `verdict` allows.
 
-        A rule of the policy goes before the settings. Raises AhpError where the call has to run in a box and none can
-        start; `tell` hears of one that runs without.
+        A rule of the policy goes before the settings. Raises AhpError where the call has to run in a box and cannot;
+        `tell` hears of one that runs without.
         """
-        rule, otherwise = "", "block" if self._setting == "always" else "skip"
-        keys: dict[str, list[str]] = {}
-        if verdict.box is not None:
-            keys = verdict.box["keys"]
-            rule, otherwise = verdict.box["rule"], verdict.box["otherwise"] if verdict.box["rule"] else otherwise
+        asked = verdict.box or {"rule": "", "keys": {}}
+        rule, keys = asked["rule"], asked["keys"]
+        otherwise = asked["otherwise"] if rule else "block" if self._setting == "always" else "skip"
         if not rule and self._setting == "never":
             return str
-        if not (why := self.obstacle()):
+        why = self.obstacle() if getattr(tool, "boxes", False) else "this tool runs its commands itself"
+        if not why:
             return lambda command: self._text(command, keys)
-        who = f"{rule}: it" if rule else "it"
+        said = f"{f'{rule}: it' if rule else 'it'} has to run in a box, and cannot"
         if otherwise == "block":
-            raise AhpError(f"{who} has to run in a box, and none can start ({why}). See: ahp doctor")
+            raise AhpError(f"{said} ({why}). See: ahp doctor")
         if otherwise == "prompt":
-            tell(f"ahp note: {who} has to run in a box, and none can start, so it runs without one. {why}")
+            tell(f"ahp note: {said}, so it runs without one. {why}")
         return str

@@ -13,12 +13,12 @@ from ahp.runner.gating.box import Box
 from ahp.runner.gating.gates import modified
 from ahp.runner.gating.signal_desk import SignalDesk
 from ahp.runner.run.events import AnyLog, plain
-from ahp.runner.run.evidence import first_snapshot
+from ahp.runner.run.evidence import changed_in, first_snapshot
 from ahp.runner.run.limits import Repeats
 from ahp.runner.run.restored_run import RestoredRun
 from ahp.runner.tools.project_files import LastSeen
 from ahp.runner.tools.tool import WRITING, InvalidCall, Tool, Toolbox, ToolContext, left_running, result_text, told
-from ahp.runner.verification.work_tree import Snapshot, changed_since, take
+from ahp.runner.verification.work_tree import Snapshot, take
 from ahp.runner.words.actions import ToolCall
 from ahp.system.deadline import Worker
 from ahp.system.descendants import Descendants
@@ -70,7 +70,7 @@ class GatedTools:
         self._barred = Repeats()
         self.expected: list[str] | None = None  # the tools that the plan step at work names; None outside of a step
         self._may_have_written = False
-        self._seen: Snapshot | None = None
+        self.seen: Snapshot | None = None  # what the project's files held when `look` was called last
 
     @property
     def names(self) -> frozenset[str]:
@@ -80,7 +80,7 @@ class GatedTools:
     def take_up(self, past: RestoredRun) -> None:
         """Goes on where a former run stood; a tool that may have run has written."""
         self._repeats, self._barred = past.repeats, past.barred
-        self._seen = past.snapshot
+        self.seen = past.snapshot
         names = {*past.ran, past.open_call}
         self._may_have_written = any(tool.writes for name, tool in self._toolbox.tools.items() if name in names)
 
@@ -100,8 +100,7 @@ class GatedTools:
         other = GatedTools(
             self._toolbox.at(root), desk, events, self._config, root, env, descendants, self._box.at(root)
         )
-        other._repeats, other._barred = self._repeats, self._barred
-        other._looked = looked
+        other._repeats, other._barred, other._looked = self._repeats, self._barred, looked
         return other
 
     def wrote(self) -> bool:
@@ -109,11 +108,8 @@ class GatedTools:
 
         The work tree tells, not what tools say of themselves; outside a repository that is all there is.
         """
-        first = first_snapshot(self._events.seen)
-        if first is None:
-            return self._may_have_written
-        changed = changed_since(self._root, first)
-        return changed is None or bool(changed)
+        changed = changed_in(self._events.seen, self._root)
+        return self._may_have_written if changed is None else bool(changed)
 
     def to_write(self, names: Iterable[str]) -> dict[str, bool]:
         """The tools among these names, as a plan gives them, that may write, and whether each does nothing else.
@@ -131,12 +127,7 @@ class GatedTools:
     @property
     def by_git(self) -> bool:
         """Whether git tells what changes."""
-        return self._looked is not None or self._seen is not None
-
-    @property
-    def seen(self) -> Snapshot | None:
-        """What the project's files held when `look` was called last."""
-        return self._seen
+        return self._looked is not None or self.seen is not None
 
     @property
     def base(self) -> str:
@@ -150,8 +141,8 @@ class GatedTools:
             self._looked()
             return
         taken = take(self._root)
-        if taken != self._seen:
-            self._seen = taken
+        if taken != self.seen:
+            self.seen = taken
             self._events("snapshot", snapshot=None if taken is None else asdict(taken))
 
     def call(self, call: ToolCall, seconds_left: float | None = None, calls_left: int = 0) -> Outcome:
@@ -205,26 +196,14 @@ class GatedTools:
             if isinstance(changed, Outcome):
                 return changed
             if told(changed) == settled:
-                return self._placed(tool, changed, verdict)
+                try:
+                    return changed, self._box.placing(tool, verdict, self._desk.note) if tool.kind == "shell" else str
+                except AhpError as error:
+                    return Outcome("blocked", f"{tool.name} did not run: {error}")
             valid = changed
         return Outcome(
             "blocked", f"{tool.name} did not run: its arguments were still being changed after {_ROUNDS} rounds."
         )
-
-    def _placed(
-        self, tool: Tool, valid: BaseModel, verdict: Verdict
-    ) -> tuple[BaseModel, Callable[[str], str]] | Outcome:
-        """The arguments with what has their commands run where they have to; the refusal where that cannot be."""
-        if tool.kind != "shell":
-            return valid, str
-        try:
-            if not getattr(tool, "boxes", False):
-                if verdict.box is not None and verdict.box["otherwise"] == "block":
-                    raise AhpError(f"{verdict.box['rule']}: it has to run in a box, and this tool runs in none")
-                return valid, str
-            return valid, self._box.placing(verdict, self._desk.note)
-        except AhpError as error:
-            return Outcome("blocked", f"{tool.name} did not run: {error}")
 
     def _modified(self, tool: Tool, valid: BaseModel, verdict: Verdict, wanted: dict[str, Any]) -> BaseModel | Outcome:
         """The arguments as the gate wants them. What cannot be applied is refused and says what to change."""

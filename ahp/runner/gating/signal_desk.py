@@ -28,7 +28,7 @@ class SignalDesk:
     def __init__(
         self, gate: Gate, events: AnyLog, *, issue: str | None, max_same_blocks: int, person: Person | None = None
     ) -> None:
-        self._gate = gate
+        self.gate = gate
         self._person = person
         self._events = events
         self._issue = issue
@@ -60,18 +60,13 @@ class SignalDesk:
         """Has the next user turn carry notes of a step that nobody read there."""
         self._notes += notes
 
-    @property
-    def gate(self) -> Gate:
-        """The gate that is asked."""
-        return self._gate
-
     def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None) -> Verdict:
         """The verdict on `trigger`; its signals go into the next user turn.
 
         Raises Stop when the gate cannot judge what has not been done yet.
         """
         try:
-            verdict = self._gate.ask(trigger, tool=tool, issue=self._issue)
+            verdict = self.gate.ask(trigger, tool=tool, issue=self._issue)
         except AhpError as error:
             self._events("gate_error", trigger=trigger, problem=str(error))
             if not TRIGGERS[trigger].post:
@@ -99,13 +94,13 @@ class SignalDesk:
         """Whether the gate lets a file be read for the model, though no tool asks; what it cannot judge is not read."""
         call = {"name": "retrieve", "kind": "read", "writes": False, "input": {"path": path}, "touched": None}
         try:
-            return not self._gate.ask("pre-tool-use", tool=call, issue=self._issue, dry=True).denied
+            return not self.gate.ask("pre-tool-use", tool=call, issue=self._issue, dry=True).denied
         except AhpError:
             return False
 
     def brief(self) -> str:
         """What the gate asks of agents in general, where it can tell; what it cannot, is said when it is asked."""
-        told: Callable[[], str] = getattr(self._gate, "brief", str)
+        told: Callable[[], str] = getattr(self.gate, "brief", str)
         try:
             return told()
         except AhpError:
@@ -197,7 +192,7 @@ class SignalDesk:
         self._waiting.pop(signal.id, None)
         problem = None
         try:
-            self._gate.respond(signal.id, action, details)
+            self.gate.respond(signal.id, action, details)
         except AhpError as error:
             problem = str(error)
         self._events("response", signal_id=signal.id, action=action, details=plain(dict(details)), problem=problem)

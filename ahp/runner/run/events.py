@@ -1,4 +1,4 @@
-"""What happened in a run, one JSON line each: `events.jsonl`, which live view, replay and tests read."""
+"""What happened in a run, one JSON line each: `events.jsonl`, which live view, `show` and tests read."""
 
 import fcntl
 import os

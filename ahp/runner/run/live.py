@@ -1,4 +1,4 @@
-"""Events in a person's words: the live view, `show` and `replay` print the same lines."""
+"""Events in a person's words: the live view and `show` print the same lines."""
 
 import sys
 from collections.abc import Callable

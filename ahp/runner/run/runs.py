@@ -47,14 +47,9 @@ def events_path(root: str, run_id: str) -> str:
     return os.path.join(folder(root), run_id, FILE)
 
 
-def script_path(root: str, run_id: str) -> str:
-    """Where the script of a run is kept, for whoever resumes it."""
-    return os.path.join(folder(root), run_id, SCRIPT)
-
-
 def kept_script(root: str, run_id: str) -> str | None:
     """The script of a run; None when a model carried it out."""
-    path = script_path(root, run_id)
+    path = os.path.join(folder(root), run_id, SCRIPT)
     return path if os.path.isfile(path) else None
 
 
@@ -62,7 +57,7 @@ def keep_script(root: str, run_id: str, path: str) -> None:
     """Copies the script at `path` to where a resumed run looks for it. Raises AhpError."""
     data = files.read(path)
     if data is not None:
-        files.replace(script_path(root, run_id), data)
+        files.replace(os.path.join(folder(root), run_id, SCRIPT), data)
 
 
 def find(root: str, prefix: str) -> str:

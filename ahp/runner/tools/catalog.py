@@ -3,19 +3,18 @@
 import os
 import shlex
 from collections.abc import Callable, Iterable
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from ahp.protocol.text import one_line
+from ahp.protocol.text import failure
 from ahp.runner.tools import project_files
 from ahp.runner.tools.edit_tools import edit_tools
 from ahp.runner.tools.file_tools import file_tools, root_of
 from ahp.runner.tools.tool import FunctionTool, Tool, Toolbox, ToolContext, left_running
 from ahp.runner.words.replies import is_protocol_content
-from ahp.system import process
+from ahp.system import process, wings
 from ahp.system.descendants import end_group
 from ahp.system.errors import AhpError, OutputLimit, Timeout
 
@@ -125,7 +124,6 @@ def display_tool(show: Callable[[str], object]) -> FunctionTool:
     )
 
 
-GROUP = "ahp.tools"  # of entry points
 _MEMBERS = ("name", "description", "kind", "args", "writes", "timeout_s", "touches", "run")
 
 
@@ -141,32 +139,25 @@ def all_tools(show: Callable[[str], object]) -> list[Tool]:
     AhpError that names the one that cannot be loaded or takes a name that is taken.
     """
     tools = standard_tools(show)
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        added = _loaded(point)
+    for name, (place, _) in wings.of_others("tools").items():
         try:
+            added = _given(wings.load(place, "tools"))
             Toolbox([*tools, *added])
-        except ValueError as error:
-            raise AhpError(f"{_who(point)}: {error}") from None
+        except Exception as error:
+            why = str(error) if isinstance(error, AhpError) else failure(error)
+            raise AhpError(f"the tools of the entry point ahp.tools:{name} ({place}) cannot be used: {why}") from error
         tools += added
     return tools
 
 
-def _loaded(point: EntryPoint) -> list[Tool]:
-    try:
-        value: Any = point.load()
-        if not _is_tool(value) and callable(value):
-            value = value()
-        found = [value] if _is_tool(value) else list(value) if isinstance(value, Iterable) else None
-    except Exception as error:
-        raise AhpError(f"{_who(point)}: {type(error).__name__}: {one_line(error, 300)}") from error
-    if found is None or not all(_is_tool(one) for one in found):
-        raise AhpError(f"{_who(point)}: it gives no tool; a tool has {', '.join(_MEMBERS)}")
+def _given(value: Any) -> list[Tool]:
+    if not _is_tool(value) and callable(value):
+        value = value()
+    found = [value] if _is_tool(value) else list(value) if isinstance(value, Iterable) else None
+    if found is None or not all(map(_is_tool, found)):
+        raise AhpError(f"it gives no tool; a tool has {', '.join(_MEMBERS)}")
     return found
 
 
 def _is_tool(value: object) -> bool:
     return all(hasattr(value, name) for name in _MEMBERS)
-
-
-def _who(point: EntryPoint) -> str:
-    return f"the tools of the entry point {GROUP}:{point.name} ({point.value}) cannot be used"

@@ -255,10 +255,6 @@ class Toolbox:
             known = ", ".join(self.tools) or "none"
             raise InvalidCall("E_UNKNOWN_TOOL", f"there is no tool {one_line(name)!r}; there are: {known}") from None
 
-    def validate(self, tool: Tool, args: Mapping[str, Any]) -> BaseModel:
-        """The arguments as the tool takes them. Raises InvalidCall with every problem."""
-        return self._validated(tool, args)
-
     def change(self, tool: Tool, valid: BaseModel, wanted: Mapping[str, Any]) -> BaseModel:
         """`valid` with the arguments (by their own names, as `told` has them) that `wanted` has otherwise.
 
@@ -267,9 +263,10 @@ class Toolbox:
         before = told(valid)
         values = {name: getattr(valid, name) for name in before if name in wanted}
         values.update({name: value for name, value in wanted.items() if name not in before or before[name] != value})
-        return self._validated(tool, values, own_names=True)
+        return self.validate(tool, values, own_names=True)
 
-    def _validated(self, tool: Tool, values: Mapping[str, Any], own_names: bool | None = None) -> BaseModel:
+    def validate(self, tool: Tool, values: Mapping[str, Any], own_names: bool | None = None) -> BaseModel:
+        """The arguments as the tool takes them. Raises InvalidCall with every problem."""
         by_alias = None if own_names is None else not own_names
         try:
             valid = tool.args.model_validate(values, context={"root": self._root}, by_name=own_names, by_alias=by_alias)

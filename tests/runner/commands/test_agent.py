@@ -66,7 +66,7 @@ def test_a_script_is_run_listed_shown_and_replayed(project: Path) -> None:
     events = [json.loads(line) for line in ahp("show", "--format", "json").stdout.splitlines()]
     assert [events[0]["event"], events[-1]["event"]] == ["run_start", "run_end"]
     for speed in ("0", "1000000"):
-        assert "step     a done" in ahp("replay", "--speed", speed).stdout
+        assert "step     a done" in ahp("show", "--speed", speed).stdout
     assert (project / ".git" / "ahp" / "runs" / one["id"] / "events.jsonl").is_file()
 
 

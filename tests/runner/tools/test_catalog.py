@@ -5,17 +5,16 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
 
 from ahp.facts.tool import NAMES
 from ahp.runner.run.session import definition
-from ahp.runner.tools import catalog
 from ahp.runner.tools.catalog import all_tools, standard_tools
 from ahp.runner.tools.function import tool
 from ahp.runner.tools.tool import TRAINED, FunctionTool, Toolbox
+from ahp.system import wings
 from ahp.system.errors import AhpError
 from tests.conftest import Repo
 from tests.runner.runs import Scene, call
@@ -112,8 +111,8 @@ def plugin(monkeypatch: pytest.MonkeyPatch) -> Iterator[types.ModuleType]:
     """A module `ahp_plugin` whose `added` is an entry point."""
     made = types.ModuleType("ahp_plugin")
     monkeypatch.setitem(sys.modules, "ahp_plugin", made)
-    point = EntryPoint("mine", "ahp_plugin:added", catalog.GROUP)
-    monkeypatch.setattr(catalog, "entry_points", lambda group: [point] if group == catalog.GROUP else [])
+    point = {"mine": ("ahp_plugin:added", "plugin")}
+    monkeypatch.setattr(wings, "of_others", lambda table: point if table == "tools" else {})
     yield made
 
 
