@@ -39,12 +39,10 @@ class SignalDesk:
         self._notes: list[str] = []
         self.overridable: list[str] = []  # signals of the last block that a person could let pass
 
-    def take_up(self, past: RestoredRun) -> None:
-        """Goes on where a former run stood: its blocks count, its prompts wait, its notes are still to be read."""
-        self._blocks = past.blocks
-        self._take_up(past)
-
-    def _take_up(self, cursor: Cursor) -> None:
+    def take_up(self, cursor: Cursor) -> None:
+        """Goes on where a former run, or a step of one, stood: its prompts wait, its notes are still to be read."""
+        if isinstance(cursor, RestoredRun):
+            self._blocks = cursor.blocks
         self._delivered, self._waiting = dict(cursor.delivered), dict(cursor.waiting)
         self._notes = list(cursor.notes)
 
@@ -53,7 +51,7 @@ class SignalDesk:
         other = SignalDesk(gate, events, issue=self._issue, max_same_blocks=self._max_same_blocks, person=self._person)
         other._blocks = self._blocks
         if cursor is not None:
-            other._take_up(cursor)
+            other.take_up(cursor)
         return other
 
     def keep(self, notes: list[str]) -> None:

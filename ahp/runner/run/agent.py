@@ -135,7 +135,7 @@ class Agent:
             "run_start",
             version=VERSION,
             model=self.model.name,
-            endpoint=_told(getattr(self.model, "endpoint", None)),
+            endpoint=vars(to) if isinstance(to := getattr(self.model, "endpoint", None), Endpoint) else None,
             task=task,
             issue=self.issue,
             nonce=nonce,
@@ -177,11 +177,6 @@ class Agent:
         return _Run(self, past.nonce, past).carry_out(past.task)
 
 
-def _told(endpoint: object) -> dict[str, str] | None:
-    """Where a model is asked, as `resume` needs it; None for a model that has no server."""
-    return {"api": endpoint.api, "base_url": endpoint.base_url} if isinstance(endpoint, Endpoint) else None
-
-
 def _root(gate: Gate, root: str | None) -> str:
     own = getattr(gate, "root", None)
     if own is None:
@@ -218,7 +213,12 @@ class _Run:
         self._verification = Verification(agent.verifiers, agent.root, env, config)
         self._verification_notes = VerificationNotes()
         self._replans = Breaker(config.max_replans, past.replans if past else 0)
-        self._parallel = self._beside(agent.root, env, config.jobs)
+        self._parallel: ParallelSteps | None = None
+        if config.jobs > 1 or (past and past.folders):
+            from ahp.runner.parallel import scheduler
+
+            steps = (self._session, self._states, self._events, agent.root, env, self._replans, config.jobs, past)
+            self._parallel = scheduler.ParallelSteps(*steps)
         self._work: PlannedWork | DirectWork = DirectWork(self._session, self._states, self._doubt)
         if config.enable_planning:
             policies = self._verification.policies
@@ -226,15 +226,6 @@ class _Run:
                 *(self._session, self._events, self._states, policies),
                 *(self._replans, self._recover, self._doubt, self._parallel),
             )
-
-    def _beside(self, root: str, env: Mapping[str, str], jobs: int) -> "ParallelSteps | None":
-        """What carries out steps side by side; None where none may, and none was begun so."""
-        past = self._past
-        if jobs < 2 and not (past and past.folders):
-            return None
-        from ahp.runner.parallel.scheduler import ParallelSteps
-
-        return ParallelSteps(self._session, self._states, self._events, root, env, self._replans, jobs, past)
 
     def carry_out(self, task: str) -> AgentTurn:
         """From INTAKE to DONE or BLOCKED, in a process marked as an agent's."""

@@ -33,15 +33,6 @@ def _resumed(event: Event) -> str:
     return "task     taken up again" + (f"; changed meanwhile: {', '.join(changed)}" if changed else "")
 
 
-def _end(event: Event) -> str:
-    return f"end      {event['stop_reason']} ({event['requests']} requests, {event['tokens']} tokens)"
-
-
-def _verify(event: Event) -> str:
-    result = event["result"]
-    return f"verify   {result['type']}: {result['summary']}"
-
-
 def _verdict(event: Event) -> str | None:
     if event["decision"] == "allow":
         return None
@@ -91,8 +82,10 @@ _WORDS: dict[Kind, Callable[[Event], str | None]] = {
     "person": lambda event: f"person   {event['choice']}: {event['what']}",
     "leftovers_ended": lambda event: f"ended    left running by {event['tool']}: {', '.join(event['names'])}",
     "issue_moved": lambda event: f"issue    {event['issue']}: {event['verb']}",
-    "final_verify": _verify,
-    "run_end": _end,
+    "final_verify": lambda event: f"verify   {event['result']['type']}: {event['result']['summary']}",
+    "run_end": lambda event: (
+        f"end      {event['stop_reason']} ({event['requests']} requests, {event['tokens']} tokens)"
+    ),
 }
 
 

@@ -319,11 +319,6 @@ def cut(max_tokens: int, *, silent: bool = False) -> str:
     )
 
 
-def cut_answer(max_tokens: int) -> str:
-    """What the person is told behind an answer that stays too long."""
-    return f"(The answer was cut at {max_tokens} tokens: max_tokens.)"
-
-
 def _line(tool: Tool) -> str:
     schema = tool.args.model_json_schema()
     required = schema.get("required", ())

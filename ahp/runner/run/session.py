@@ -488,7 +488,7 @@ class Session:
         if self.cut and not isinstance(reply, Act | Final):
             # Asked for less, it writes as much again: that is what it has to say.
             if isinstance(reply, Words) and self._cuts > 1 and scene in _ANSWERS:
-                return Words(f"{reply.text}\n\n{prompts.cut_answer(self.config.max_tokens)}")
+                return Words(f"{reply.text}\n\n(The answer was cut at {self.config.max_tokens} tokens: max_tokens.)")
             reply = Malformed(prompts.cut(self.config.max_tokens, silent=self.silent))
         if isinstance(reply, Malformed):
             self.events("malformed_reply", problem=reply.problem)

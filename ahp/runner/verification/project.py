@@ -137,7 +137,7 @@ class Project:
         """
         if self._state is None or self.repository is None:
             return None
-        contents = self._state.contents(lambda path: not _derived(path))
+        contents = self._state.contents(lambda path: not path.endswith(DERIVED))
         if any(len(content) < _WITH_ID for content in contents.values()):
             return None  # a folder with a git of its own, a pipe, or a file so large that only size and time count
         top = os.path.realpath(self.repository.root)
@@ -159,7 +159,7 @@ class Project:
         )
         digest = sha256()
         for path in sorted(os.fsdecode(name) for name in listed.split(b"\0")):
-            if path and not path.endswith("/") and not _derived(path) and ours(path):
+            if path and not path.endswith("/") and not path.endswith(DERIVED) and ours(path):
                 digest.update(os.fsencode(path) + b"\0" + _content_at(os.path.join(self.repository.root, path)))
         return digest.hexdigest()
 
@@ -195,10 +195,6 @@ def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
         folder, _, name = path.rpartition("/")
         found.setdefault(folder or ".", []).append(name)
     return {folder: names for folder, names in found.items() if ours(folder)}
-
-
-def _derived(path: str) -> bool:
-    return path.endswith(DERIVED)
 
 
 def _repository(root: str) -> Repository | None:

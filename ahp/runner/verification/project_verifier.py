@@ -255,7 +255,8 @@ class ProjectVerifier:
                 result = run_check(check, self._project.root, self._env, deadline - time.monotonic())
                 memory.keep(check, result)
             result = self._weighed(check, result)
-            found.append((_part(check, result), result))
+            named = (check.name, check.directory, check.command)
+            found.append((CheckResult(*named, result.type, result.summary, result.cached), result))
         told = combined(found)
         gone = vanished_tests(self._project) if told.ok and any(check.kind == "tests" for check in checks) else []
         if gone:
@@ -304,10 +305,6 @@ class ProjectVerifier:
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - _TOLD} more" if len(names) > _TOLD else ""
     return ", ".join(one_line(name, 200) for name in names[:_TOLD]) + more
-
-
-def _part(check: Check, result: VerificationResult) -> CheckResult:
-    return CheckResult(check.name, check.directory, check.command, result.type, result.summary, result.cached)
 
 
 # How a test is named in a file, by the file's name.

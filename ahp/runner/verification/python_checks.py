@@ -102,15 +102,20 @@ def _is_pytest(project: Project, folder: str, below: Sequence[str], files: Seque
 
 def _pytest(project: Project, folder: str, files: Sequence[str], python: str, env: Mapping[str, str]) -> Check:
     argv = (
-        *(python, "-m", "pytest", "-q", "--color=no", "--override-ini=junit_family=xunit1"),
+        *("pytest", "-q", "--color=no", "--override-ini=junit_family=xunit1"),
         *(f"--override-ini=cache_dir={SCRATCH}", f"--junitxml={REPORT}", f"-p{PLUGIN}"),
     )
+    made = _module(project, folder, files, python, env)
+    return replace(made, argv=(*made.argv, *argv), read=partial(pytest_record.read, python=python))
+
+
+def _module(project: Project, folder: str, files: Sequence[str], python: str, env: Mapping[str, str]) -> Check:
+    """The check that runs a module of Python with a plugin of ours."""
     return Check(
         "pytest",
         "tests",
         folder,
-        argv,
-        partial(pytest_record.read, python=python),
+        (python, "-m"),
         env=_loading(env),
         files=files,
         toolchain=lambda: tools.python_versions(python, os.path.join(project.root, folder), env),
@@ -130,17 +135,9 @@ def _unittest(project: Project, folder: str, files: Sequence[str], python: str, 
     pattern = next((one for one in ("test*.py", "*_test.py") if all(fnmatch(name, one) for name in names)), "*test*.py")
     packaged = [path for path in files if _in_package(project, folder, path)]
     start = "." if packaged or not files else files[0].partition("/")[0]
-    return Check(
-        "unittest",
-        "tests",
-        folder,
-        (python, "-m", PLUGIN, "discover", "-s", start, "-p", pattern),
-        _read_unittest,
-        env=_loading(env),
-        files=files,
-        toolchain=lambda: tools.python_versions(python, os.path.join(project.root, folder), env),
-        plugin=_UNITTEST,
-    )
+    made = _module(project, folder, files, python, env)
+    argv = (*made.argv, PLUGIN, "discover", "-s", start, "-p", pattern)
+    return replace(made, name="unittest", argv=argv, read=_read_unittest, plugin=_UNITTEST)
 
 
 def _in_package(project: Project, folder: str, path: str) -> bool:
