@@ -90,6 +90,7 @@ NAMESPACE = Namespace(
         "plain": fact("bool", "a shell call without an unclear word"),
         "boxed": fact("bool", "a rule whose action is `sandbox` has the call run in a box, and one can start here"),
         "loses_work": fact("bool", "a shell call that does more than look, so it may take away what only lies here"),
+        "annotations": fact("map", "what an MCP server says of its tool, of ahp's own runner", optional=True),
         "expected": fact("list[str]", "the tools that the plan step at work names; of ahp's own runner", optional=True),
         "protected": fact(
             "list[record]",

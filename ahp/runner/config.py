@@ -2,9 +2,9 @@
 
 import logging
 import os
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ahp.facts.policy import AGENT_FILE
 from ahp.runner.validation import faults, tree
@@ -19,6 +19,27 @@ _log = logging.getLogger(__name__)
 
 Boxed = Literal["auto", "always", "never"]
 ReplyFormat = Literal["auto", "native", "schema", "text"]
+
+
+class McpServer(BaseModel):
+    """An MCP server: a command that speaks on its standard streams, or a URL (streamable HTTP)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    command: tuple[str, ...] = ()
+    """The program and its arguments. It runs in the project's folder."""
+
+    env: tuple[str, ...] = ()
+    """The variables that it gets beside `PATH`, `HOME` and the like, by name: values such as keys are no settings."""
+
+    url: str = Field(default="", pattern=r"^(https?://.+)?$")
+    """Where a server listens."""
+
+    @model_validator(mode="after")
+    def _is_one_or_the_other(self) -> "McpServer":
+        if bool(self.command) is bool(self.url):
+            raise ValueError("an MCP server has a command or a url")
+        return self
 
 
 class AgentConfig(BaseModel):
@@ -93,6 +114,9 @@ class AgentConfig(BaseModel):
     """How the project is checked, by command: `{name, run, kind, report, directory}`. They take the place of the checks
     of their kind that ahp would find."""
 
+    mcp_servers: dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,32}$")], McpServer] = {}
+    """MCP servers by name, whose tools and resources the agent gets: `{command, env}` or `{url}`."""
+
     verification_variables: tuple[str, ...] = ()
     """Environment variables that the tests look at: a check that passed runs again when one of them changes."""
 
@@ -124,7 +148,7 @@ class AgentConfig(BaseModel):
 
 # These weaken nothing; the next say how a run is checked and ends. All others are limits.
 _FREE = ("enable_planning", "inject_schemas", "reply_format", "verification_variables")
-_AS_COMMITTED = ("box", "checks", "verification_policy", "verification_timeout_s", "submit", "close")
+_AS_COMMITTED = ("box", "mcp_servers", "checks", "verification_policy", "verification_timeout_s", "submit", "close")
 
 
 def load_config(root: str) -> AgentConfig:

@@ -85,6 +85,7 @@ def run(
     from ahp.runner.run import runs
     from ahp.runner.run.events import EventLog
     from ahp.runner.scripted import load_script
+    from ahp.runner.tools.mcp_client import connected
 
     if script and any(named.values()):
         raise click.UsageError(_ONE_OF_THEM)
@@ -106,8 +107,8 @@ def run(
     try:
         if script:
             runs.keep_script(root, run_id, script)
-        agent = _agent(root, run_id, config, issue, events, asked, tools, person)
-        with _told_how_to_go_on(run_id):
+        with _told_how_to_go_on(run_id), connected(config.mcp_servers, root) as added:
+            agent = _agent(root, run_id, config, issue, events, asked, [*tools, *added], person)
             turn = agent.run(task)
     finally:
         events.close()
@@ -146,6 +147,7 @@ def resume(
     from ahp.runner.run.events import EventLog
     from ahp.runner.run.restored_run import RestoredRun
     from ahp.runner.scripted import load_script
+    from ahp.runner.tools.mcp_client import connected
 
     root = runs.project_root(os.getcwd())
     person = _person(root, ask)
@@ -169,8 +171,8 @@ def resume(
             if given
             else (_connected(config, **past.asked(**named)), _project_tools())
         )
-        with _told_how_to_go_on(run_id):
-            turn = _agent(root, run_id, config, past.issue, events, asked, tools, person).resume()
+        with _told_how_to_go_on(run_id), connected(config.mcp_servers, root) as added:
+            turn = _agent(root, run_id, config, past.issue, events, asked, [*tools, *added], person).resume()
     finally:
         events.close()
     return _ended(turn, run_id, form)
@@ -220,11 +222,8 @@ def _listeners(live: bool | None, form: str) -> "tuple[Listener, ...]":
     from ahp.runner.run.live import show
 
     shown = live or (live is None and form == "text" and sys.stderr.isatty())
-    return (*((show,) if shown else ()), *((_print_event,) if form == "json" else ()))
-
-
-def _print_event(event: "Event") -> None:
-    click.echo(jsontext.encode(event))
+    told: tuple[Listener, ...] = (lambda event: click.echo(jsontext.encode(event)),) if form == "json" else ()
+    return (*((show,) if shown else ()), *told)
 
 
 def _person(root: str, ask: bool) -> "Person | None":

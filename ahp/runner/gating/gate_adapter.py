@@ -119,6 +119,8 @@ def canonical(tool: Mapping[str, Any]) -> dict[str, object]:
         called["touched"] = tool["touched"]
     if tool.get("boxed"):
         called["boxed"] = True
+    if tool.get("annotations"):
+        called["annotations"] = dict(tool["annotations"])
     if tool.get("expected") is not None:
         called["expected"] = list(tool["expected"])
     if "output" in tool:

@@ -267,6 +267,8 @@ class GatedTools:
         call = {"name": tool.name, "kind": tool.kind, "writes": tool.writes, "input": told(valid), "touched": touched}
         if getattr(tool, "boxes", False):
             call["boxed"] = self._box.starts
+        if said := getattr(tool, "annotations", None):
+            call["annotations"] = dict(said)
         return call if self.expected is None else {**call, "expected": self.expected}
 
     def _give_up_thread(self) -> None:

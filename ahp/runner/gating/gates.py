@@ -21,9 +21,10 @@ class Gate(Protocol):
         """Judges `trigger`; a `dry` question is neither logged nor counted.
 
         `tool` is `{"name", "kind", "writes", "input", "touched"}`; within a plan step also `expected`, the tools it
-        names; `boxed` where its commands will run in a box; in a step that runs beside others `checkout`, the linked
-        work tree that it works in and whose folder no other value names; afterwards `output` and `code`. What a
-        verdict changes in a call is in its `modified`, where it has to run in its `box`.
+        names; `boxed` where its commands will run in a box; `annotations`, what an MCP server says of it; in a step
+        that runs beside others `checkout`, the linked work tree that it works in and whose folder no other value names;
+        afterwards `output` and `code`. What a verdict changes in a call is in its `modified`, where it has to run in
+        its `box`.
         """
         ...
 

@@ -46,14 +46,14 @@ class Refused(ModelError):
     """The server does not take the request in this form; another form may do."""
 
 
-def sdk(name: str) -> Any:
-    """The official package of an interface, by its name. Raises AhpError with the command that installs it."""
+def sdk(name: str, extra: str = "runner") -> Any:
+    """The official package of an interface, which an extra of ahp has. Raises AhpError with what installs it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
         missing = error.name or name
-        how = installed.command("runner")
-        raise AhpError(f"models need the Python package {missing}, which is not installed: {how}") from None
+        how = installed.command(extra)
+        raise AhpError(f"this needs the Python package {missing}, which is not installed: {how}") from None
 
 
 def within_time(timeout_s: float, request: Callable[[], Awaitable[T]], who: str) -> T:

@@ -174,6 +174,7 @@ class FunctionTool:
         boxes: bool = False,
     ) -> None:
         self.boxes = boxes
+        self.annotations: dict[str, bool] = {}  # what an MCP server says of it
         self.name, self.description, self.kind, self.args = name, description, kind, args
         self.writes = kind in _MAY_WRITE if writes is None else writes
         self.timeout_s = timeout_s
