@@ -25,8 +25,8 @@ rules:
 # Lines of ahp/*.py by room. The whole has to come down to 72,000: who adds to one room takes as many from another.
 LINES = {
     "runner": 12_560,
-    "hosts": 9_390,
-    "policy": 7_750,
+    "hosts": 9_370,
+    "policy": 7_760,
     "insight": 7_700,
     "system": 6_800,
     "conditions": 5_240,
@@ -35,7 +35,7 @@ LINES = {
     "journal": 4_190,
     "gate": 3_640,
     "box": 3_030,
-    "cli": 2_850,
+    "cli": 2_860,
     "tickets": 1_450,
     "integrations": 740,
     "protocol": 630,
