@@ -426,6 +426,22 @@ def test_a_server_signs_what_its_protected_branches_get(work: Repo, server: Repo
     assert code == 1 and "takes none" in said
 
 
+def test_the_first_push_to_a_server_without_a_policy_gets_no_statement(work: Repo, server: Repo) -> None:
+    """Nothing there could judge it; what comes after it is judged by the policy that it brought, and signed."""
+    for ref in server.git("for-each-ref", "--format=%(refname)").split():
+        server.git("update-ref", "-d", ref)
+    work.git("update-ref", "-d", "HEAD")
+    clean = POLICY.replace("contains(l.text, 'TODO')", "l.path == 'b.txt' and contains(l.text, 'TODO')")
+    work.commit("chore: start", **{".ahp/hooks.yaml": clean})
+    code, said = push(work, "HEAD:main")
+    assert code == 0, said
+    assert server.git("for-each-ref", "refs/ahp") == ""
+    head = work.commit("feat: b", **{"b.txt": "b\n"})
+    code, said = push(work, "HEAD:main")
+    assert code == 0, said
+    assert server.git("for-each-ref", "--format=%(refname)", "refs/ahp") == f"refs/ahp/statements/{head}"
+
+
 def test_a_refused_push_gets_no_statement_and_one_that_cannot_be_signed_is_refused(work: Repo, server: Repo) -> None:
     start = work.git("rev-parse", "HEAD")
     work.commit("feat: bad", **{"b.txt": "TODO\n"})
