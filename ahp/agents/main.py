@@ -116,6 +116,8 @@ def _judged(client: str, event: str, installed: Installed) -> Reply:
     from ahp.agents import judging
 
     where = _workspace(dialect, asked, installed)
+    if "traceparent" in payload:
+        where.env = environ.traced(where.env, payload["traceparent"])
     seconds = budget(environ.current())
     if asked.tool == PROBE:
         said = judging.reached(asked, where, speaker, seconds)

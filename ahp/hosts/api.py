@@ -28,7 +28,8 @@ class Gate:
     """The gate of the project that holds the folder `root`, or what `git.Repo` has opened.
 
     `agent` names the agent that acts, "" for whoever the environment's markers tell; `session` is its session's id;
-    `host` is what the log names as asking; `budget` are the seconds that one verdict may take.
+    `host` is what the log names as asking; `budget` are the seconds that one verdict may take;
+    `traceparent` the W3C trace context that records and commands get, instead of the environment's.
     """
 
     def __init__(
@@ -39,9 +40,11 @@ class Gate:
         session: str = "",
         host: str = "api",
         budget: float = asking.BUDGET,
+        traceparent: str = "",
     ) -> None:
         self._folder = os.path.abspath(root if isinstance(root, str | os.PathLike) else root.working_dir)
         self._agent, self._session, self._host, self._budget = agent, session, host, budget
+        self._traceparent = traceparent
 
     def judge(self, trigger: str, /, *, issue_id: str = "", dry: bool = False, **facts: Any) -> Verdict:
         """What the policy says to `trigger` now: the event is logged and counts, unless `dry`.
@@ -79,6 +82,8 @@ class Gate:
                 f"a real event has the repository's own facts, so {names} cannot be given; ask with dry=True"
             )
         where = asking.around(self._folder)
+        if self._traceparent:
+            where.env = environ.traced(where.env, self._traceparent)
         actor = self._actor(where.env)
         session = self._session
         if isinstance(facts.get("session"), Mapping):

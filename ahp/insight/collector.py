@@ -25,16 +25,19 @@ try:
     from google.protobuf.json_format import Parse, ParseError
     from google.protobuf.message import DecodeError
     from opentelemetry._logs import LogRecord, SeverityNumber
+    from opentelemetry.context import Context
     from opentelemetry.exporter.otlp.proto.http import _log_exporter
     from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
     from opentelemetry.sdk._logs import ReadableLogRecord
     from opentelemetry.sdk._logs.export import LogRecordExportResult
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
     from requests import Response, Session
 except ImportError as error:
     raise AhpError(f"shipping needs the OpenTelemetry SDK ({error}): {installed.command('insight')}") from None
 
+_TRACE = TraceContextTextMapPropagator()
 _DEFAULT = "http://localhost:4318"
 _PATH = "/v1/logs"
 _GRPC = 4317
@@ -176,6 +179,7 @@ def _record(one: otlp.Told, resource: Resource, scope: InstrumentationScope, now
         body=one.body,
         attributes=one.attributes,
         event_name=one.event,
+        context=_TRACE.extract({"traceparent": str(one.attributes.get("ahp.traceparent", ""))}, Context()),
     )
     return ReadableLogRecord(told, resource, scope)
 

@@ -80,7 +80,7 @@ LOG = "log"
 _WORDS = (
     *("kind", "hook", "rule", "subject", "actor", "agent", "host", "session", "issue", "intensity", "declared"),
     *("decision", "environment", "policy", "id", "correlation_id", "action", "by", "reason", "attempt", "change"),
-    *("head", "target", "waived", "message", "feedback"),
+    *("head", "target", "waived", "message", "feedback", "traceparent"),
 )
 COLUMNS = {
     "n": "BIGINT",

@@ -47,7 +47,9 @@ class AhpGate:
         try:
             if point is InterceptionPoint.OUTPUT and (why := self.calls.unchecked()):
                 return Verdict.deny(reason="ahp:verify", message=why)
-            verdict = self.calls.ask(_TRIGGERS[point], context["session"]["id"], **self._facts(point, context))
+            facts, trace = self._facts(point, context), context.get("trace") or {}
+            told = f"00-{trace.get('trace_id')}-{trace.get('span_id')}-00" if trace else ""
+            verdict = self.calls.ask(_TRIGGERS[point], context["session"]["id"], told, **facts)
         except Refused as refused:
             return _denied(refused.verdict, str(refused))
         except AhpError as error:

@@ -117,12 +117,12 @@ class Calls:
         kind = self._kinds.get(name, "other")
         return {"name": kind, "native_name": name, "input": args, **({"writes": True} if kind == "other" else {})}
 
-    def _of(self, session: str) -> Gate:
-        return Gate(self._root, agent=self._agent, session=session, host=self._host)
+    def _of(self, session: str, trace: str = "") -> Gate:
+        return Gate(self._root, agent=self._agent, session=session, host=self._host, traceparent=trace)
 
-    def ask(self, trigger: str, session: str, **facts: Any) -> Verdict:
+    def ask(self, trigger: str, session: str, trace: str = "", **facts: Any) -> Verdict:
         """The verdict that lets it pass. Raises Refused, AhpError."""
-        verdict = self._of(session or self.session).judge(trigger, **facts)
+        verdict = self._of(session or self.session, trace).judge(trigger, **facts)
         if verdict.denied:
             raise Refused(self.gate.text(verdict), verdict)
         return verdict

@@ -4,7 +4,7 @@ Every record is a plain mapping with a `kind`; the journal adds `prev`. Signals 
 keys. Readers skip kinds that they do not know.
 """
 
-from ahp.system import digest
+from ahp.system import digest, environ
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def about(event: "Event") -> dict[str, object]:
     told: dict[str, object] = {"subject": event.subject, "host": event.host, "actor": str(event.actor)}
     if event.session:
         told["session"] = event.session
+    if trace := environ.traceparent(event.env):
+        told["traceparent"] = trace
     told["attempt"] = event.attempt
     if event.view is not None and (change := event.view.digest()):
         told["change"] = change

@@ -307,3 +307,15 @@ def test_nobody_reading_the_answer_is_no_error(project: Repo, call: Call) -> Non
 
 def test_ahp_hook_takes_only_hosts_that_there_are() -> None:
     assert ahp(["hook", "emacs"]) == 2
+
+
+def test_the_trace_context_of_a_payload_goes_before_that_of_the_environment(
+    project: Repo, ask: Ask, call: Call
+) -> None:
+    of_env, of_payload = (f"00-{digit * 32}-{'b' * 16}-01" for digit in "ac")
+    for more, env in (({}, {"TRACEPARENT": of_env}), ({"traceparent": of_payload}, {"TRACEPARENT": of_env}), ({}, {})):
+        ask({**call("Bash", command="rm x"), **more}, env=env)
+    ask({**call("Bash", command="rm x"), "traceparent": "00-x; touch pwned"}, env={"TRACEPARENT": of_env})
+    lines = map(json.loads, (project.root / ".git/ahp/signals.jsonl").read_text().splitlines())
+    found = [one.get("traceparent") for one in lines if one["kind"] == "signal"]
+    assert found == [of_env, of_payload, None, None]

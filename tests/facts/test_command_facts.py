@@ -21,6 +21,13 @@ def test_lines_are_counted_and_the_exit_code_is_data(make_event: Any, gather: An
     }
 
 
+@pytest.mark.parametrize(("told", "code"), [(f"00-{'a' * 32}-{'b' * 16}-01", 0), ("00-a-b-01", 1)])
+def test_a_command_gets_the_trace_context_where_it_is_valid(make_event: Any, gather: Any, told: str, code: int) -> None:
+    event, command = make_event(), spec('test -n "$TRACEPARENT"', parse="exit")
+    event.env = {**event.env, "TRACEPARENT": told}
+    assert gather(event, "lint.exit_code", settings=settings(command)) == {"lint.exit_code": code}
+
+
 def test_exit_alone(make_event: Any, gather: Any) -> None:
     for code, count in ((0, 0), (7, 1)):
         command = spec(f"exit {code}", parse="exit")

@@ -21,6 +21,7 @@ from ahp.journal.segments import Line
 from ahp.system import files
 from ahp.system.errors import AhpError
 from tests.conftest import Repo
+from tests.hosts.git import gated as making
 from tests.journal.story import DAY, Story
 
 from .receiver import Receiver, receiving
@@ -305,3 +306,25 @@ def test_what_is_not_as_it_should_be(story: Story, receiver: Receiver, tmp_path:
         path.unlink()
     with pytest.raises(AhpError, match=r"no log in .*nothing to send"):
         shipping.ship(str(tmp_path / "none"), "", lambda log, records: "")
+
+
+def test_a_commit_is_sent_with_the_trace_that_it_belongs_to(
+    tmp_path: Path, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From git's environment by the hook and the log to the collector."""
+    gated = making.make(tmp_path / "repo")
+    gated.policy("version: 1\nrules:\n  size: {at: pre-commit, prompt: files.changed_count > 0}\n")
+    trace, span = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+    monkeypatch.setenv("TRACEPARENT", f"00-{trace}-{span}-01")
+    gated.commit("with", a="a")
+    monkeypatch.setenv("TRACEPARENT", "no trace")
+    gated.commit("without", b="b")
+    monkeypatch.chdir(gated.root)
+    ship()
+    sent = [(json.loads(one.body.string_value), one) for one in receiver.records]
+    assert {"with", "without"} == {
+        "with" if one.trace_id else "without" for told, one in sent if told["kind"] in ("signal", "verdict")
+    }
+    for told, one in sent:
+        of = (one.trace_id.hex(), one.span_id.hex(), one.flags & 255)
+        assert of == ((trace, span, 1) if told.get("traceparent") else ("", "", 0))

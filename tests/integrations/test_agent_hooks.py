@@ -193,6 +193,13 @@ def test_each_level_has_its_word_in_the_contract(project: Repo) -> None:
     assert sorted(logged(project)) == sorted(rules)
 
 
+def test_the_trace_of_a_context_is_that_of_the_log(project: Repo) -> None:
+    host, trace = Hooked(), {"trace_id": "a" * 32, "span_id": "b" * 16}
+    host.at.with_l2(trace=trace)
+    host.refused_call("rm -rf build")
+    assert logged(project, "traceparent") == [f"00-{'a' * 32}-{'b' * 16}-00"]
+
+
 def test_the_end_is_judged_and_points_that_ahp_has_no_event_for_pass(project: Repo) -> None:
     host = Hooked()
     host.emit(host.at.pre_model_call(model_id="m", messages=[]))
