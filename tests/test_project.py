@@ -258,6 +258,8 @@ BROUGHT_ALONG = {
 EXTRA_OF_FLOOR = {"hosts": "attest", "insight": "insight", "journal": "insight", "runner": "runner"}
 # It is a plugin of the pytest that a project has.
 OF_THE_PROJECT = {"ahp.runner.verification.pytest_outcomes": {"pytest"}}
+# `ahp.conditions.compare.solver` imports these, where the extra `proofs` is there.
+OF_THE_PROJECT |= {f"ahp.conditions.{name}": {"z3"} for name in ("proofs", "regular", "translate")}
 
 
 def requirements() -> dict[str, list[str]]:

@@ -34,6 +34,7 @@ def lint(file: str | None, policy_name: str | None, form: str) -> int:
 
     Exit code 0 for a valid policy, advice or not; 2 for one that is refused.
     """
+    from ahp.conditions import compare
     from ahp.policy.lint import advise, compare_evaluators
 
     try:
@@ -51,6 +52,8 @@ def lint(file: str | None, policy_name: str | None, form: str) -> int:
         click.echo("the policy has no rules; `ahp init` writes one", err=True)
     elif not advice and form == "text" and sys.stdout.isatty():
         click.echo("ahp: the policy is valid, and there is no advice")
+    if form == "text" and sys.stdout.isatty() and compare.solver() is None:
+        click.echo(_by_normal_forms())
     return 0
 
 
@@ -65,6 +68,12 @@ def _policy(name: str | None) -> Any:
     if name or not os.path.lexists(where.root + cache.PROJECT):
         return looked_at(name, where)
     return compiling.build(where.root, where.journal, where.user_policy)[0]
+
+
+def _by_normal_forms() -> str:
+    from ahp.system import installed
+
+    return f"conditions were compared by their normal forms; to prove more: {installed.command('proofs')}"
 
 
 def _waivers() -> Any:
@@ -242,19 +251,28 @@ def test(paths: tuple[str, ...], policy_name: str | None, form: str, whole: bool
 
 @command.command()
 @click.argument("ref", default="HEAD")
+@click.option("--prove", is_flag=True, help="Say what was proven, within which bounds, and give policy tests to paste.")
 @TEXT_OR_JSON
-def diff(ref: str, form: str) -> int:
+def diff(ref: str, prove: bool, form: str) -> int:
     """Compare the project's policy at the commit REF with the one in the work tree, rule by rule.
 
-    Waivers, approvers, policy tests, the pin of ahp and the jobs that judge in CI are compared, too. What cannot be
-    shown to be as strict is marked `unknown`.
+    Waivers, approvers, policy tests, the pin of ahp and the jobs that judge in CI are compared, too. With the extra
+    `proofs`, a solver compares conditions and gives facts that tell two apart. What cannot be shown to be as strict is
+    marked `unknown`.
     """
+    from ahp.conditions import compare
     from ahp.facts.policy import judging, suspects
     from ahp.hosts.asking import repository_here
+    from ahp.hosts.policy_test import example
+    from ahp.policy import examples
     from ahp.policy.weakening import Sides
+    from ahp.system import installed
+    from ahp.system.errors import AhpError
     from ahp.system.history import CommitView
     from ahp.system.worktree import WorkTreeView
 
+    if prove and compare.solver() is None:
+        raise AhpError(f"no solver is installed: {installed.command('proofs')}")
     repo = repository_here()
     old = CommitView(repo, ref)
     new = WorkTreeView(repo, old.new)
@@ -262,13 +280,27 @@ def diff(ref: str, form: str) -> int:
     changes = sides.compared() + sides.beside([*suspects(new.change().entries), *judging(new.change().entries)])
     if form == "json":
         keys = ("trigger", "key", "part", "verdict", "detail")
-        found = [{**{key: getattr(c, key) for key in keys}, "position": str(c.place)} for c in changes]
+        found = [
+            {**{key: getattr(c, key) for key in keys}, "position": str(c.place), "examples": examples.told(c)}
+            for c in changes
+        ]
         click.echo(jsontext.encode(found))
     else:
         for change in changes:
             at = f" at {change.trigger}" if change.trigger else ""
             part = "" if change.part in _TOLD_WHOLE else f"{change.part}: "
             click.echo(f"{change.verdict}: {change.key}{at}: {part}{one_line(change.detail, 500)}")
+            for told in examples.told(change):
+                click.echo(f"  {one_line(told, 500)}")
+            if prove and change.proof is not None:
+                if change.verdict not in ("unknown", "incomparable"):
+                    click.echo(f"  proven {examples.BOUNDS}")
+                for one, why in change.proof.free.items():
+                    click.echo(f"  taken for any value, at {change.place}: {one_line(one, 200)} ({why})")
+                if sides.policies and (test := example(change, *sides.policies)):
+                    click.echo(f"  a test that holds now and failed before:\n{test}")
+        if changes and compare.solver() is None:
+            click.echo(_by_normal_forms())
     return 0
 
 

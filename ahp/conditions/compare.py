@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Literal
 
-from ahp.conditions.entailment import Entailment, never, rank
-from ahp.conditions.evaluate import build
-from ahp.conditions.guards import Plan, as_fact, reads
-from ahp.conditions.normal import Group, Leaf, Loop, Node, group, normal
-from ahp.conditions.samples import fact_sets
+from ahp.conditions.guards import reads
+from ahp.conditions.normal import Group, Leaf, Loop, Node, group, never, normal
 from ahp.conditions.typecheck import Checked
 
-_TRIED = 256  # fact sets among which a difference is looked for
+_STEPS = 20_000  # comparisons of two nodes before an entailment counts as not proven
 
 Strictness = Literal["stronger", "equal", "weaker", "unknown"]
+
+
+def solver() -> Any:
+    """`ahp.conditions.proofs`, which proves more than this module; None where the extra `proofs` is not installed."""
+    return import_module("ahp.conditions.proofs") if find_spec("z3") is not None else None
 
 
 def conjuncts(checked: Checked) -> frozenset[str]:
@@ -33,43 +37,64 @@ def namespaces(checked: Checked) -> dict[str, frozenset[str]]:
 
 
 def stricter(a: Checked, b: Checked) -> Strictness:
-    """How a rule with condition `a` compares with the same rule with condition `b`.
+    """How a rule with condition `a` compares with the same rule with condition `b`, by their normal forms alone.
 
-    "stronger": a holds whenever b does, is undecidable or holds whenever b is undecidable, and holds in some case
-    where b does not; "weaker" the other way round; "equal": both for all facts. "unknown": anything that is not
-    proven.
+    "stronger": a holds whenever b does, and is undecidable or holds whenever b is undecidable; "weaker" the other way
+    round; "equal": both. "unknown": anything that is not proven so (`ahp.conditions.proofs` proves more).
     """
     one, other = _normal(a), _normal(b)
-    if one == other:
-        return "equal"
-    proof = Entailment()
-    above, below = proof.proves(other, one), proof.proves(one, other)
+    known: dict[tuple[str, str], bool] = {}
+    above, below = _entails(other, one, known), _entails(one, other, known)
     if above and below:
         return "equal"
-    # A proof in one direction does not exclude equality; only facts that tell the two apart do.
-    if above and _apart(a, b):
-        return "stronger"
-    return "weaker" if below and _apart(b, a) else "unknown"
+    return "stronger" if above else "weaker" if below else "unknown"
 
 
-def covers(parts: list[Checked], whole: Checked) -> bool:
-    """Whether one of `parts` is proven to hold wherever `whole` does, and to be undecidable at least where it is."""
-    return Entailment().proves(_normal(whole), group("or", [_normal(part) for part in parts]))
+def covers(parts: list[Checked], whole: Checked, prove: bool = False) -> bool:
+    """Whether one of `parts` is proven to hold wherever `whole` does, and to be undecidable at least where it is.
+
+    With `prove` by the solver, where one is installed.
+    """
+    if prove and (proofs := solver()):
+        return bool(proofs.uncovered(parts, whole).proven)
+    return _entails(_normal(whole), group("or", [_normal(part) for part in parts]), {})
 
 
 def leave_nothing(parts: list[Checked]) -> bool:
-    """Whether it is proven that for all facts, where none is missing, one of `parts` holds."""
+    """Whether it is proven that for all facts, where none is missing, one of `parts` holds: by the solver, if any."""
+    if proofs := solver():
+        return bool(proofs.can_fail(*parts).proven)
     return never(group("and", [normal(part.plan, part.types, True) for part in parts]))
 
 
+def _entails(one: Node, other: Node, known: dict[tuple[str, str], bool]) -> bool:
+    """Whether `other` is shown to be at least as true as `one` for all facts, in the order false < unknown < true."""
+    pair = (one.text, other.text)
+    if pair not in known:
+        known[pair] = False
+        known[pair] = one.text == other.text or (len(known) <= _STEPS and _parts_entail(one, other, known))
+    return known[pair]
+
+
+def _parts_entail(one: Node, other: Node, known: dict[tuple[str, str], bool]) -> bool:
+    if isinstance(other, Group) and other.op == "and":
+        return all(_entails(one, part, known) for part in other.parts)
+    if isinstance(one, Group) and one.op == "or":
+        return all(_entails(part, other, known) for part in one.parts)
+    if isinstance(other, Group) and any(_entails(one, part, known) for part in other.parts):
+        return True
+    if isinstance(one, Group):
+        return any(_entails(part, other, known) for part in one.parts)
+    if isinstance(one, Leaf) and isinstance(other, Leaf):
+        inside = one.low >= other.low and one.high <= other.high and one.null <= other.null
+        return one.term == other.term != "" and inside
+    if isinstance(one, Loop) and isinstance(other, Loop):
+        return one.op == other.op and one.source == other.source and _entails(one.body, other.body, known)
+    return False
+
+
 def _normal(checked: Checked) -> Node:
-    found = normal(checked.plan, checked.types)
-    return Group("false", "or", ()) if never(found) and not reads(_asked_of_facts(checked)) else found
-
-
-def _asked_of_facts(checked: Checked) -> Plan:
-    """The plan, with the item of the rule's `each` as one more fact."""
-    return as_fact(checked.plan, checked.item[0]) if checked.item else checked.plan
+    return normal(checked.plan, checked.types)
 
 
 def _conjuncts(checked: Checked) -> tuple[Node, ...]:
@@ -81,16 +106,3 @@ def _reads(node: Node) -> frozenset[str]:
     if isinstance(node, (Leaf, Loop)):
         return reads(node.plan)
     return frozenset().union(*(_reads(part) for part in node.parts))
-
-
-def _apart(more: Checked, less: Checked) -> bool:
-    """Whether some facts make `more` truer than `less`, in the order false < undecidable < true."""
-    plans = [_asked_of_facts(one) for one in (more, less)]
-    paths = sorted(reads(plans[0]) | reads(plans[1]))
-    slots = {path: index for index, path in enumerate(paths)}
-    first, second = build(plans[0], slots), build(plans[1], slots)
-    for facts in fact_sets(plans, {**less.types, **more.types}, _TRIED):
-        values = [facts[path] for path in paths]
-        if rank(first, values) > rank(second, values):
-            return True
-    return False

@@ -26,20 +26,26 @@ def glob(patterns: "str | list[str]") -> "Test":
         return glob(patterns[0]) if len(patterns) == 1 else _any_of(patterns)
     if not patterns.strip("/"):
         raise PatternError("an empty glob matches nothing")
-    segments = _split(patterns)
-    if len(segments) == 1 and segments[0] != "**":
-        name = _segment(segments[0])
+    parts = segments(patterns)
+    if parts[0] == "**" and len(parts) == 2:
+        name = _segment(parts[1])
         return lambda text: name(bounded(text)[text.rfind("/") + 1 :])
-    if segments[-1] == "":
-        segments[-1:] = ["**", "*"]
-        if len(segments) == 3 and patterns[0] != "/":
-            segments[:0] = ["**"]
-    elif segments[-1] == "**":
-        segments.append("*")
-    if segments[0] == "":
-        del segments[0]
-    blocks = _blocks(segments)
+    blocks = _blocks(parts)
     return lambda text: _match_blocks(blocks, bounded(text).split("/"))
+
+
+def segments(pattern: str) -> "list[str]":
+    """What a path has between its slashes, from its top: a pattern each, `**` for any number of them, never last."""
+    found = _split(pattern)
+    if len(found) == 1 and found[0] != "**":
+        return ["**", *found]
+    if found[-1] == "":
+        found[-1:] = ["**", "*"]
+        if len(found) == 3 and pattern[0] != "/":
+            found[:0] = ["**"]
+    elif found[-1] == "**":
+        found.append("*")
+    return found[1:] if found[0] == "" else found
 
 
 def _any_of(patterns: "list[str]") -> "Test":
@@ -147,13 +153,13 @@ def _segment(pattern: str) -> "Test":
     """The test of one path segment. Leftmost matching of the pieces between stars is enough, so nothing is tried
     twice.
     """
-    pieces = _pieces(pattern)
-    if len(pieces) == 1:
-        whole = pieces[0]
+    parts = pieces(pattern)
+    if len(parts) == 1:
+        whole = parts[0]
         if isinstance(whole, str):
             return lambda name: name == whole
         return lambda name: len(name) == len(whole) and _fits(whole, name, 0)
-    first, last, middle = pieces[0], pieces[-1], [piece for piece in pieces[1:-1] if piece]
+    first, last, middle = parts[0], parts[-1], [piece for piece in parts[1:-1] if piece]
     if isinstance(first, str) and isinstance(last, str) and not middle:
         if not first and not last:
             return lambda name: True
@@ -175,25 +181,25 @@ def _segment(pattern: str) -> "Test":
     return test
 
 
-def _pieces(pattern: str) -> "list[Any]":
+def pieces(pattern: str) -> "list[Any]":
     """What stands between the stars: a plain text, or a list of one set of characters (None: any) a position."""
-    pieces: list[list[Any]] = [[]]
+    found: list[list[Any]] = [[]]
     at = 0
     while at < len(pattern):
         char = pattern[at]
         if char == "*":
-            pieces.append([])
+            found.append([])
         elif char == "?":
-            pieces[-1].append(None)
+            found[-1].append(None)
         elif char == "[":
             end = _class_end(pattern, at)
-            pieces[-1].append(_class(pattern[at + 1 : end - 1]))
+            found[-1].append(_class(pattern[at + 1 : end - 1]))
             at = end - 1
         else:
             at += char == "\\"
-            pieces[-1].append(pattern[at])
+            found[-1].append(pattern[at])
         at += 1
-    return ["".join(piece) if all(isinstance(one, str) for one in piece) else piece for piece in pieces]
+    return ["".join(piece) if all(isinstance(one, str) for one in piece) else piece for piece in found]
 
 
 def _class(body: str) -> "tuple[bool, list[tuple[str, str]]]":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from ahp.conditions import closures, sets
+from ahp.conditions import closures
 from ahp.conditions.evaluate import closure
 from ahp.conditions.guards import Plan, walk
 from ahp.conditions.language import LOOP, OPERATIONS, children
@@ -13,7 +13,6 @@ from ahp.conditions.runtime import FAULTS, Bound
 from ahp.conditions.schema import ANY, Type, join, parse_type, type_of_value
 
 Types = Mapping[str, Type]
-BOOLS = frozenset({sets.key(True), sets.key(False)})
 
 
 def infer(plan: Plan, types: Types) -> Type:
@@ -78,28 +77,20 @@ def folded(plan: Plan) -> Plan:
         return plan
 
 
-def domain(plan: Plan, types: Types) -> sets.Set | None:
-    """The values a plan can have by the schema's ranges and by arithmetic on them; None where nothing is known."""
-    kind = infer(plan, types)
-    if kind.name == "bool":
-        return sets.Values(BOOLS, False, BOOLS)
-    if not kind.is_number:
-        return sets.Values(frozenset(sets.key(one) for one in kind.enum)) if kind.enum is not None else None
+def span(plan: Plan, types: Types) -> tuple[float, float]:
+    """The least and the greatest number that a plan can be, by the schema's ranges and by arithmetic on them."""
     try:
         low, high = _range(plan, types)
     except OverflowError:  # an integer beyond every float: nothing is said
         low, high = -math.inf, math.inf
-    low, high = (-math.inf if low != low else low), (math.inf if high != high else high)
-    return sets.Numbers.between(
-        None if low == -math.inf else low, None if high == math.inf else high, kind.name == "int"
-    )
+    return (-math.inf if low != low else low), (math.inf if high != high else high)
 
 
 def _range(plan: Plan, types: Types) -> tuple[float, float]:
     if plan[0] == "const" and type(plan[1]) in (int, float):
         return plan[1], plan[1]
-    span = OPERATIONS[plan[0]].span
-    if span is not None:
-        return span(*[_range(part, scope) for part, scope in scoped(plan, types)])
+    ranged = OPERATIONS[plan[0]].span
+    if ranged is not None:
+        return ranged(*[_range(part, scope) for part, scope in scoped(plan, types)])
     kind = infer(plan, types)
     return (-math.inf if kind.low is None else kind.low, math.inf if kind.high is None else kind.high)

@@ -144,7 +144,7 @@ OPERATIONS: dict[str, Operation] = {entry.name: entry for entry in (
     Operation("within", (), "bool", closures.within, weight=5),
     Operation("==", (), "bool", closures.equal, "equal; values of two types cannot be compared"),
     Operation("!=", (), "bool", closures.unequal, "not equal"),
-    Operation("same", (), "bool", closures.same),
+    Operation("same", (), "bool", closures.same, commutes=True),
     Operation("null", (), "bool", closures.null),
     Operation("<", (), "bool", closures.less, "less, of two numbers or two texts"),
     Operation("<=", (), "bool", closures.less_or_equal, "less or equal"),

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from random import Random
 from typing import Any
 
+from ahp.conditions import compare
 from ahp.conditions.checker import LITERALS
 from ahp.conditions.diagnostics import clip
-from ahp.conditions.evaluate import Bound, Undecided, build
-from ahp.conditions.guards import as_fact, reads
+from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
+from ahp.conditions.guards import Plan, as_fact, reads, walk
+from ahp.conditions.language import OPERATIONS
 from ahp.conditions.parse import parse
 from ahp.conditions.parts import written
 from ahp.conditions.reference_evaluator import Evaluator
-from ahp.conditions.samples import fact_sets
-from ahp.conditions.schema import Schema
+from ahp.conditions.schema import ANY, Schema, Type
 from ahp.conditions.typecheck import Checked
+
+_ABSENT = 0.1  # the share of facts that are missing, or null where they may be
 
 
 def value(text: str, facts: Mapping[str, Any], *, constants: Mapping[str, Any] | None = None) -> bool:
@@ -71,6 +75,77 @@ def disagreement(checked: Checked, schema: Schema) -> str | None:
             shown = ", ".join(f"{path} = {facts[path]!r}" for path in paths)
             return clip(f"the evaluators disagree: {ours} here, {theirs} by the reference, with {shown}")
     return None
+
+
+def fact_sets(plans: list[Plan], types: Mapping[str, Type], count: int = 64) -> list[dict[str, Any]]:
+    """Values by path for the facts that `plans` read, the same each time: those that the plans name, values near them,
+    and others of the fact's type; MISSING stands for an absent fact.
+    """
+    nodes = [node for plan in plans for node in walk(plan)]
+    drawn = _Drawn(nodes)
+    # A pattern that differs by environment is a limit, which has no other value than those.
+    patterns = {node[2][1]: node[3] for node in nodes if _has_pattern(node) and node[2][0] == "fact"}
+    found = []
+    for _ in range(count):
+        values = {
+            path: drawn.pick(patterns[path]) if path in patterns else drawn.value(types.get(path, ANY))
+            for path in sorted({node[1] for node in nodes if node[0] == "fact"})
+        }
+        found.append({path: MISSING if drawn.random.random() < _ABSENT else one for path, one in values.items()})
+    return found
+
+
+def _flat(given: Any) -> list[Any]:
+    return [part for one in given for part in _flat(one)] if isinstance(given, list) else [given]
+
+
+def _matching(op: str, pattern: str) -> str:
+    """A text that a pattern matches, if a solver is there to find one."""
+    proofs = compare.solver()
+    return proofs.matched(op, pattern) if proofs else pattern
+
+
+def _has_pattern(node: Plan) -> bool:
+    return "pattern" in OPERATIONS[node[0]].takes
+
+
+class _Drawn:
+    """Values drawn by a fixed seed."""
+
+    def __init__(self, nodes: list[Plan]) -> None:
+        self.random = Random(0)  # noqa: S311 - the same facts each time
+        named = [one for node in nodes if node[0] == "const" for one in _flat(node[1])]
+        for node in nodes:
+            if _has_pattern(node):
+                given = node[2][1] if node[2][0] == "const" else node[3]
+                named += [_matching(node[0], one) for one in _flat(given)]
+        self.keys = [str(node[2]) for node in nodes if node[0] in ("key", "field")]
+        self.numbers = [0, 1, 2, *(one for one in named if isinstance(one, (int, float)) and abs(one) < 2**62)]
+        texts = [one for one in named if isinstance(one, str)]
+        self.texts = ["a/b.py", "", "Zoë ✓\n", *texts, *texts, *(one + "x" for one in texts), *map(str.upper, texts)]
+
+    def pick(self, of: Any) -> Any:
+        return self.random.choice(of)
+
+    def value(self, kind: Type) -> Any:
+        if kind.nullable and self.random.random() < _ABSENT:
+            return None
+        if kind.is_number:
+            near = self.pick(self.numbers) + self.pick((0, 0, 1, -1) if kind.name == "int" else (0, 0.5, -0.5))
+            near = near if kind.low is None else max(near, kind.low)
+            near = near if kind.high is None else min(near, kind.high)
+            return int(near) if kind.name == "int" else float(near)
+        if kind.name == "str":
+            return self.pick(kind.enum or self.texts)
+        if kind.name == "list":
+            return [self.value(kind.item or ANY) for _ in range(self.pick((0, 1, 1, 2, 4)))]
+        if kind.name == "record":
+            return {name: self.value(one.type) for name, one in kind.fields.items()}
+        if kind.name == "map":
+            return {key: self.value(ANY) for key in self.keys if self.random.random() > _ABSENT}
+        if kind.name == "bool":
+            return self.pick((True, False))
+        return self.pick([None, True, 0.5, [], ["a"], {}, *self.numbers, *self.texts])
 
 
 def _outcome(evaluate: Callable[..., Any]) -> str:

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
     Test = Callable[[str], bool]
 
-_EXAMPLE = 100  # bytes
 MAX_REGEX_MEMORY = 2 * 1024 * 1024  # bytes of one compiled regex; RE2 refuses a larger program at once
 
 
@@ -44,15 +43,6 @@ def regex(pattern: str) -> "Test":
         return bool(match(unanchored, data, 0, len(data))[0][0] >= 0)
 
     return test
-
-
-def examples(pattern: str) -> list[str]:
-    """Texts that the regex may match: the first and the last of those in order, cut where there is no end to them."""
-    re2 = _load()
-    options = re2.Options()
-    options.log_errors = False
-    found, first, last = re2(pattern.encode("utf-8"), options).PossibleMatchRange(_EXAMPLE)
-    return [data.decode("utf-8", "ignore") for data in (first, last)] if found else []
 
 
 def _flags_first(pattern: str) -> None:

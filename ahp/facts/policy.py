@@ -12,7 +12,11 @@ from ahp.system.view import View
 _WEAKENING = {
     "what": fact("str", "the part of a rule, or the file beside the rules, and what became of it"),
     "rule": fact("str", "the rule's key; empty for what is no rule"),
-    "verdict": fact("str", "weaker, or unknown where the two cannot be compared", enum=["weaker", "unknown"]),
+    "verdict": fact(
+        "str",
+        "weaker, incomparable where it is stricter for others, or unknown where the two cannot be compared",
+        enum=["weaker", "incomparable", "unknown"],
+    ),
     "file": fact("str", "the file where it was changed", means="path"),
     "line": fact("int", "the line there; null for what was removed", min=1, nullable=True),
 }

@@ -13,9 +13,10 @@ from ahp.facts.registry import declared
 from ahp.gate.decide import decide
 from ahp.hosts import asking, given_facts
 from ahp.hosts.policy_here import named
-from ahp.policy import cases, layers
+from ahp.policy import cases, examples, layers
 from ahp.policy import compile as compiling
 from ahp.policy.cases import Case
+from ahp.policy.diff import Change
 from ahp.policy.judge import WORKING, Judge
 from ahp.policy.problems import Place, PolicyError, Problem
 from ahp.policy.program import Program
@@ -25,7 +26,7 @@ from ahp.protocol.event import Actor, Workspace
 from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
-from ahp.system import files
+from ahp.system import files, jsontext
 from ahp.system.errors import AhpError
 from ahp.system.view import Unchanged
 
@@ -164,6 +165,29 @@ def run(policy: Policy, cases: Iterable[Case]) -> Report:
             for other in program.answers.rules[key].refines:
                 refinements.append(Softened(key, other, trigger, refined[trigger, key, other]))
     return Report(outcomes, rules, refinements)
+
+
+def example(change: Change, old: Policy, new: Policy) -> str:
+    """A test, ready for `.ahp/tests/`, of what a changed rule does: it holds by the policy `new` and fails by `old`.
+
+    "" where the example of the change gives none: both policies say the same of its facts, or they cannot be stated.
+    """
+    if (given := examples.facts_of(change, new)) is None:
+        return ""
+    keys = {"name": f"{change.key} after its change", "trigger": change.trigger, "facts": given}
+    now, was = (compiling.programs(policy)[change.trigger] for policy in (new, old))
+
+    def case(expect: dict[str, object]) -> tuple[str, Case]:
+        text = f"- {jsontext.encode(keys | {'expect': expect})}"
+        return text, cases.read(text.encode(), cases.FOLDER, new)[0]
+
+    try:
+        said = judge(case({})[1], now)
+        signals = [{"rule": one.context["rule"], "intensity": one.intensity} for one in said.signals]
+        tried = [case({"decision": said.decision}), case({"signals": signals})]
+    except AhpError:
+        return ""
+    return next((text for text, one in tried if _try(one, was).faults), "")
 
 
 def judge(case: Case, program: Program) -> Verdict:

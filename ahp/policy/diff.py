@@ -1,10 +1,11 @@
-"""What changed between two policies, and which way: stricter, weaker or unknown (design §4, §13).
+"""What changed between two policies, and which way: stricter, weaker, both or unknown (design §4, §13).
 
-Layers use it, too: a rule owns everything it reads, so a changed limit or environment is a change of the rule.
+Layers use it, too: a rule owns everything it reads, so a changed limit or environment is a change of the rule. They
+compare by normal forms; where a change of the policy is judged or shown, a solver proves more (docs/proofs.md).
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ahp.conditions import compare as conditions
 from ahp.conditions.typecheck import Checked
@@ -16,12 +17,19 @@ from ahp.policy.rule import Policy, Rule, box_of, named_limits
 from ahp.policy.vocabulary import DEVELOPMENT, Vocabulary
 from ahp.protocol.signals import strength
 
+if TYPE_CHECKING:
+    from ahp.conditions.proofs import Comparison
+
 STRONGER, EQUAL, WEAKER, UNKNOWN = "stronger", "equal", "weaker", "unknown"
+INCOMPARABLE = "incomparable"  # some changes pass now, others are refused now
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One part of a rule that differs: `verdict` is how strict the new one is beside the old one."""
+    """One part of a rule that differs: `verdict` is how strict the new one is beside the old one.
+
+    `proof` is what a solver found of a condition, with facts that tell the two apart.
+    """
 
     trigger: str
     key: str
@@ -29,21 +37,23 @@ class Change:
     verdict: str
     detail: str
     place: Place
+    proof: "Comparison | None" = None
 
     @property
     def weakens(self) -> bool:
         """Whether it counts as weaker, as what is unknown does."""
-        return self.verdict in (WEAKER, UNKNOWN)
+        return self.verdict in (WEAKER, INCOMPARABLE, UNKNOWN)
 
 
-def compare(old: Policy, new: Policy) -> list[Change]:
+def compare(old: Policy, new: Policy, prove: bool = False) -> list[Change]:
     """Every change of every rule, added and removed rules too; a rule that was only moved or reworded has none.
 
-    A removed rule is `equal` where new ones are proven to ask as much: it has another name, or was split.
+    `prove` asks the solver, where one is installed, about conditions that differ. A removed rule is `equal` where new
+    ones are proven to ask as much: it has another name, or was split.
     """
     before = {(rule.trigger, rule.key): rule for rule in old.rules}
     after = {(rule.trigger, rule.key): rule for rule in new.rules}
-    sides = _Sides(old, new)
+    sides = _Sides(old, new, prove)
     changes: list[Change] = []
     added = [rule for name, rule in after.items() if name not in before]
     for name, rule in before.items():
@@ -58,16 +68,19 @@ def compare(old: Policy, new: Policy) -> list[Change]:
 
 
 class _Sides:
-    def __init__(self, old: Policy, new: Policy) -> None:
-        self.old, self.new = old, new
+    def __init__(self, old: Policy, new: Policy, prove: bool) -> None:
+        self.old, self.new, self.prove = old, new, prove
+        self.proof: Comparison | None = None  # of the condition or `when` that was compared last
         self.old_words, self.new_words = Vocabulary(old.raw), Vocabulary(new.raw)
         self.same_environments = _environments(old.raw) == _environments(new.raw)
 
     def rule(self, old: Rule, new: Rule) -> list[Change]:
         """The changes of one rule that both policies have."""
+        condition, proof = self.condition(old, new), self.proof
+        when, proofs = self.when(old, new), {"condition": proof, "when": self.proof}
         found = [
-            ("condition", *self.condition(old, new), self.limits_place(old, new)),
-            ("when", *_when(old, new), _when_place(new)),
+            ("condition", *condition, self.limits_place(old, new)),
+            ("when", *when, _when_place(new)),
             ("intensity", *self.levels(old, new), self.levels_place(old, new)),
             ("enabled", *_flag(old.enabled, new.enabled), _oracle_place(new, "enabled")),
             ("on_missing", *_order(old.on_missing, new.on_missing, _ON_MISSING), new.raw.where("on_missing")),
@@ -89,7 +102,7 @@ class _Sides:
             *self.settings(old, new),
         ]
         return [
-            Change(new.trigger, new.key, part, verdict, detail, place)
+            Change(new.trigger, new.key, part, verdict, detail, place, proofs.get(part))
             for part, verdict, detail, place in found
             if verdict != EQUAL
         ]
@@ -119,9 +132,23 @@ class _Sides:
         """Whether one of the new `rules` holds wherever `old` did, by the limits of one environment."""
         was = _resolved(old, environment, self.old.raw, self.old_words)
         now = [_resolved(new, environment, self.new.raw, self.new_words) for new in rules]
-        return was is not None and None not in now and conditions.covers([one for one in now if one], was)
+        parts = [one for one in now if one]
+        return was is not None and len(parts) == len(now) and conditions.covers(parts, was, self.prove)
+
+    def stricter(self, new: Checked, old: Checked) -> str:
+        """How two conditions compare, with the proof, if any, in `proof`."""
+        if new.plan == old.plan:
+            return EQUAL
+        proofs = conditions.solver() if self.prove else None
+        if proofs is None:
+            return conditions.stricter(new, old)
+        found: Comparison = proofs.compare(new, old)
+        worst = self.proof is None or found.verdict == _worst({found.verdict, self.proof.verdict})
+        self.proof = found if worst else self.proof
+        return found.verdict
 
     def condition(self, old: Rule, new: Rule) -> tuple[str, str]:
+        self.proof = None
         if (old.each and old.each.plan) != (new.each and new.each.plan):
             return UNKNOWN, "another `each`"
         environments, limits = self.limit_environments(old, new), self.changed(old, new)
@@ -138,7 +165,15 @@ class _Sides:
         two = _resolved(new, environment, self.new.raw, self.new_words)
         if one is None or two is None:
             return UNKNOWN
-        return EQUAL if one.plan == two.plan else conditions.stricter(two, one)
+        return self.stricter(two, one)
+
+    def when(self, old: Rule, new: Rule) -> tuple[str, str]:
+        self.proof = None
+        if old.when is None or new.when is None:
+            if old.when is new.when:
+                return EQUAL, ""
+            return (STRONGER, "`when` removed") if new.when is None else (WEAKER, "asked only where `when` holds")
+        return self.stricter(new.when, old.when), f"`{old.when.text}` became `{new.when.text}`"
 
     def limit_environments(self, old: Rule, new: Rule) -> set[str]:
         """The environments in which the limits that the rule reads differ, and `default`."""
@@ -251,7 +286,7 @@ def _resolved(rule: Rule, environment: str, raw: RawPolicy, words: Vocabulary) -
 
 
 def _worst(verdicts: set[str]) -> str:
-    for verdict in (WEAKER, UNKNOWN, STRONGER):
+    for verdict in (WEAKER, INCOMPARABLE, UNKNOWN, STRONGER):
         if verdict in verdicts:
             return verdict
     return EQUAL
@@ -265,15 +300,6 @@ def _environments(raw: RawPolicy) -> list[tuple[str, Any]]:
         used = {limit: value for limit, value in limits.items() if f"limits.{limit}" in field.value}
         found.append((name, (field.value, used)))
     return found
-
-
-def _when(old: Rule, new: Rule) -> tuple[str, str]:
-    if old.when is None or new.when is None:
-        if old.when is new.when:
-            return EQUAL, ""
-        return (STRONGER, "`when` removed") if new.when is None else (WEAKER, "asked only where `when` holds")
-    verdict = EQUAL if old.when.plan == new.when.plan else conditions.stricter(new.when, old.when)
-    return verdict, f"`{old.when.text}` became `{new.when.text}`"
 
 
 def _when_place(rule: Rule) -> Place:

@@ -4,9 +4,9 @@ import posixpath
 from collections.abc import Callable, Collection
 
 from ahp.facts import policy as names
-from ahp.policy import diff, judge_files, layers, merged, succession, vendored, waivers, yamltext
+from ahp.policy import diff, examples, judge_files, layers, merged, succession, vendored, waivers, yamltext
 from ahp.policy import tree as trees
-from ahp.policy.diff import STRONGER, UNKNOWN, WEAKER, Change
+from ahp.policy.diff import INCOMPARABLE, STRONGER, UNKNOWN, WEAKER, Change
 from ahp.policy.problems import Place, PolicyError, quoted
 from ahp.policy.rule import Policy
 from ahp.policy.sources import TreeReader, TreeSource
@@ -30,7 +30,9 @@ def facts(event: Event) -> dict[str, object]:
     sides = Sides(RangeView(event.repo, base, base), event.view, lambda: _in_force(event, base))
     touched = [*names.suspects(entries), *names.judging(entries)]
     found = [*_links(entries), *_without_merged(event, base, sides.changes(touched), touched)]
-    weaker = [one for one in found if one.verdict == WEAKER or (event.actor.kind != "human" and one.weakens)]
+    weaker = [
+        one for one in found if one.verdict in (WEAKER, INCOMPARABLE) or (event.actor.kind != "human" and one.weakens)
+    ]
     return {
         "changed": any(map(sides.is_part, names.suspects(entries))) or any(one.part == "judge" for one in found),
         "weakened": bool(weaker),
@@ -96,6 +98,7 @@ class Sides:
         self.old, self.new = _Reader(old), _Reader(new)
         self._judging, self._in_force = self.old, in_force
         self._rules: list[Change] | None = None
+        self.policies: tuple[Policy, Policy] | None = None  # those that were compared
 
     def changes(self, touched: Collection[str]) -> list[Change]:
         """What became of the policy by a change of the paths `touched`. A side that cannot be read is `unknown`."""
@@ -140,11 +143,12 @@ class Sides:
         if self.new.has(self._judging):
             return []
         after = layers.load(TreeSource(self.new, ""))
+        self.policies = before, after
         if self._judging.read(names.HOOKS) is not None and self.new.read(names.HOOKS) is None:
             return [Change("", names.HOOKS, "file", WEAKER, "the policy is removed", Place(names.HOOKS))]
         first = self._judging.read(names.HOOKS) is None  # nothing that was there gets weaker by it
         settings = [] if first else [one for compare in _SETTINGS for one in compare(before, after)]
-        return settings + diff.compare(before, after) + self._requirements()
+        return settings + diff.compare(before, after, prove=True) + self._requirements()
 
     def _before(self) -> Policy:
         try:
@@ -360,9 +364,10 @@ def _record(change: Change) -> dict[str, object]:
     if change.trigger:
         said = f"`{change.key}` at {change.trigger}: {change.part}: {change.detail}"
     cannot = "; this cannot be compared" if change.verdict == UNKNOWN and change.part != "file" else ""
+    shown = "".join(f"; {one}" for one in examples.told(change)[:1] if change.verdict != UNKNOWN)
     removed = change.part == "rule"  # its place is in the former policy, or in a pack
     return {
-        "what": one_line(said + cannot, 300),
+        "what": one_line(said + cannot + shown, 500),
         "rule": change.key if change.trigger else "",
         "verdict": change.verdict,
         "file": names.HOOKS if removed else change.place.file,

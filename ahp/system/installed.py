@@ -103,10 +103,10 @@ def for_everybody() -> str:
     return ""
 
 
-def pinned() -> str:
-    """The requirement of this very version that has a digest everywhere, "" where there is none."""
+def pinned(extra: str = "") -> str:
+    """The requirement of this very version, with an extra, that has a digest everywhere, "" where there is none."""
     kind, _ = origin()
     if kind == "address":
-        return requirement()[0]
+        return requirement(extra)[0]
     found = distribution()
-    return f"{NAME}=={found.version}" if kind == "index" and found is not None else ""
+    return requirement(extra, f"=={found.version}")[0] if kind == "index" and found is not None else ""

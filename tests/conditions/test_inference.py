@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.conditions.inference import domain, folded, infer
+from ahp.conditions.inference import folded, infer, span
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import check, check_value
 
+INF = float("inf")
 SCHEMA = Schema(
     {
         "a.n": {"type": "int", "min": 1, "max": 5},
@@ -24,34 +25,30 @@ TYPES = {path: fact.type for path, fact in SCHEMA.facts.items()}
 @pytest.mark.parametrize(
     ("text", "kind", "values"),
     [
-        ("a.n", "int", "x in [1, 6)"),
-        ("a.n + a.n", "int", "x in [2, 11)"),
-        ("a.n - a.n", "int", "x in [-4, 5)"),
-        ("-a.n * a.n", "int", "x in [-25, 0)"),
-        ("a.n / 2", "float", "x is a number"),
-        ("a.n % 3", "int", "x in [0, 4)"),
-        ("a.n % (a.n - 3)", "int", "x is a number"),
-        ("a.n + 0.5", "float", "x in [1.5, 5.5]"),
-        ("min(a.n, 3, 4)", "int", "x in [1, 4)"),
-        ("max(a.n, a.m.k)", "number", "x >= 1"),
-        ("abs(a.f)", "float", "x >= 0"),
-        ("len(a.s)", "int", "x > -1"),
-        ("count(r for r in a.r)", "int", "x > -1"),
-        ("sum(r.n for r in a.r)", "int", "x is a number"),
-        ("a.n if a.n > 3 else a.f", "float or null", "x is a number"),
-        ("default(a.f, 0)", "float", "x is a number"),
-        ("default(a.f, null)", "float or null", "x is a number"),
-        ("a.l[0].lower()", "str", None),
-        ("a.m.k", "any", None),
-        ("[a.m.k, 1]", "list[any]", None),
-        ("a.n > 3 and glob(a.s, '*')", "bool", "x in [False, True]"),
+        ("a.n", "int", (1, 5)),
+        ("a.n + a.n", "int", (2, 10)),
+        ("a.n - a.n", "int", (-4, 4)),
+        ("-a.n * a.n", "int", (-25, -1)),
+        ("a.n / 2", "float", (-INF, INF)),
+        ("a.n % 3", "int", (0, 3)),
+        ("a.n % (a.n - 3)", "int", (-INF, INF)),
+        ("a.n + 0.5", "float", (1.5, 5.5)),
+        ("min(a.n, 3, 4)", "int", (1, 3)),
+        ("max(a.n, a.m.k)", "number", (1, INF)),
+        ("abs(a.f)", "float", (0, INF)),
+        ("len(a.s)", "int", (0, INF)),
+        ("count(r for r in a.r)", "int", (0, INF)),
+        ("sum(r.n for r in a.r)", "int", (-INF, INF)),
+        ("a.n if a.n > 3 else a.f", "float or null", (-INF, INF)),
+        ("default(a.f, 0)", "float", (-INF, INF)),
+        ("default(a.f, null)", "float or null", (-INF, INF)),
     ],
 )
-def test_type_and_values(text: str, kind: str, values: str | None) -> None:
+def test_type_and_values(text: str, kind: str, values: tuple[float, float]) -> None:
     plan = check_value(text, SCHEMA)
-    known = domain(plan, TYPES)
+    known = span(plan, TYPES)
     assert str(infer(plan, TYPES)) == kind
-    assert (known.text("x") if known is not None else None) == values
+    assert known == values
 
 
 @pytest.mark.parametrize("text", ["['a'][5] == 'a'", "limits.names[5] < 'b'", "limits.map.absent > 1"])
@@ -65,4 +62,4 @@ def test_only_what_reads_nothing_is_folded() -> None:
     for text in ("a.n * 2", "['a'][5]"):
         assert folded(check_value(text, SCHEMA)) == check_value(text, SCHEMA)
     huge = check_value("a.n * limits", Schema({"a.n": "int", "limits": "int"}))
-    assert domain([huge[0], huge[1], ["const", 10**400]], TYPES) is not None
+    assert span([huge[0], huge[1], ["const", 10**400]], TYPES) == (10**400, 5 * 10**400)

@@ -81,7 +81,6 @@ def test_nothing_wrong_is_proven_of_it() -> None:
     one, other = checked("basename(branch.name) == 'a'"), checked("basename(branch.name) in ['a', 'b']")
     assert one.constant is other.constant is None
     assert checked("basename(branch.name) != 'a' and basename(branch.name) != 'b'").constant is None
-    assert checked("basename(branch.name) == 'a' and basename(branch.name) == 'b'").constant is False
     assert (stricter(other, one), stricter(one, other)) == ("stronger", "weaker")
     assert conjuncts(one) != conjuncts(checked("branch.name == 'a'"))
 

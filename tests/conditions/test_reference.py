@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ahp.conditions import reference
+from ahp.conditions import globs, reference
 from ahp.conditions.evaluate import MISSING, Bound, Undecided
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import check, check_each
@@ -118,3 +118,23 @@ def test_conditions_of_each_are_compared_too() -> None:
     assert reference.disagreement(checked, SCHEMA) is None
     wrong = check("r.n > 2", SCHEMA, item=(each.var, each.item))
     assert reference.disagreement(dataclasses.replace(checked, plan=wrong.plan), SCHEMA) is not None
+
+
+def test_fact_sets_are_few_the_same_each_time_and_at_the_boundaries() -> None:
+    checked = check("a.n > 1 and a.s == 'q' and a.e == 'x' and a.m.k == 'v'", SCHEMA)
+    found = reference.fact_sets([checked.plan], checked.types)
+    assert found == reference.fact_sets([checked.plan], checked.types) and len(found) == 64
+    values = {path: [row[path] for row in found if row[path] is not MISSING] for path in found[0]}
+    assert {0, 1, 2, 3} <= set(values["a.n"]) and "q" in values["a.s"] and set(values["a.e"]) == {"x", "y"}
+    assert any(row["a.n"] is MISSING for row in found)
+    assert reference.fact_sets([["const", True]], {}) == [{}] * 64
+
+
+def test_a_pattern_that_varies_gives_texts_too() -> None:
+    types = {"a.s": SCHEMA.facts["a.s"].type}
+    plan = ["glob", ["fact", "a.s"], ["fact", "limits.g"], [["*.rs"], "docs/**"]]
+    found = reference.fact_sets([plan], types)
+    texts = {row["a.s"] for row in found if row["a.s"] is not MISSING}
+    assert all(any(map(globs.glob(one), texts)) for one in ("*.rs", "docs/**"))
+    patterns = [row["limits.g"] for row in found if row["limits.g"] is not MISSING]
+    assert all(one in (["*.rs"], "docs/**") for one in patterns), "no value that it never has"

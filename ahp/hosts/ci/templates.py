@@ -101,12 +101,12 @@ def write(repo: Repository, kinds: tuple[str, ...]) -> list[str]:
             raise AhpError(f"cannot make the folder {folder}: {error.strerror}") from None
         files.replace(f"{repo.root}/{path}", wanted[path].encode(), 0o644)
     lines = [f"written: {', '.join(new)}"] if new else ["there already: " + ", ".join(wanted)]
-    pinned, content = installed.pinned(), _content(repo, LOCK)
+    pinned, content = installed.pinned("proofs"), _content(repo, LOCK)
     if content is None and not pinned:
         content = _UNPINNED.encode()
         files.replace(f"{repo.root}/{LOCK}", content, 0o644)
     if content in (None, _UNPINNED.encode()):
-        what = pinned or f"{installed.NAME} @ https://HOST/FILE.whl"
+        what = pinned or f"{installed.NAME}[proofs] @ https://HOST/FILE.whl"
         lock = shlex.quote(os.path.relpath(f"{repo.root}/{LOCK}"))  # from where somebody types it
         pin = f"echo {shlex.quote(what)} | uv pip compile --universal --generate-hashes -o {lock} -"
         why = "" if pinned else "this ahp has no digest that CI could check: put its wheel where CI can fetch it; "

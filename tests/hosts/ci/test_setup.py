@@ -215,6 +215,7 @@ def test_init_writes_nothing_over_what_differs(
     out = capsys.readouterr().out
     assert f"written: {WORKFLOW}, " in out and f"there already: {WORKFLOW}, " in out
     assert "uv pip compile --universal --generate-hashes -o .ahp/requirements.txt -\n" in out
+    assert "ahp-engine[proofs]" in out  # CI judges changes of the policy
     (repo.root / "a/b").mkdir(parents=True)
     monkeypatch.chdir(repo.root / "a/b")
     assert run(["init", "--ci", "github"]) == 0

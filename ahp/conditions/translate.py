@@ -1,0 +1,592 @@
+"""Conditions in the words of a solver (Z3): when each is true, and when it is false.
+
+What has no translation (arithmetic of floats, a sum, `at()`) is a free variable, the same for the same expression. So
+whatever the solver excludes is excluded, and whatever it finds has to be confirmed. `plain` says what such a variable
+mostly is: that finds examples, and proves nothing.
+
+A list is a few items in their order, each with the number of times that it is there: the conditions ask a few questions
+about a list, and each answer stands on one item, which all others may be like.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial, reduce
+from typing import Any
+
+import z3
+
+from ahp.conditions.guards import Plan, walk
+from ahp.conditions.inference import folded, infer, span
+from ahp.conditions.language import LOOP, OPERATIONS, children
+from ahp.conditions.normal import render
+from ahp.conditions.regular import Patterns, Untranslated
+from ahp.conditions.schema import ANY, Type
+
+MOST_ITEMS = 8  # different items of one list
+_SHORT = 250  # items of a kind that an example has at most, if it can
+_STATES = {"int": "number", "float": "number", "record": "map"}  # of the types that have another name
+_ANY = ("null", "bool", "number", "str", "list", "map")  # what a map's value may be
+
+Formula = Any  # True, False or an expression of the solver
+Scope = Mapping[str, "Value"]
+
+
+def all_of(*parts: Formula) -> Formula:
+    """Formulas joined by `and`."""
+    kept = [one for one in parts if one is not True]
+    if any(one is False for one in kept):
+        return False
+    return z3.And(*kept) if len(kept) > 1 else kept[0] if kept else True
+
+
+def any_of(*parts: Formula) -> Formula:
+    """Formulas joined by `or`."""
+    kept = [one for one in parts if one is not False]
+    if any(one is True for one in kept):
+        return True
+    return z3.Or(*kept) if len(kept) > 1 else kept[0] if kept else False
+
+
+def negated(one: Formula) -> Formula:
+    """A formula with `not` before it."""
+    if isinstance(one, bool):
+        return not one
+    return z3.Not(one)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """When a condition is true and when it is false; it is undecided where it is neither."""
+
+    true: Formula
+    false: Formula
+
+
+def _decided(known: Formula, holds: Formula) -> Truth:
+    """A question that is true where it `holds` and false elsewhere, as far as that is `known`."""
+    return Truth(all_of(known, holds), all_of(known, negated(holds)))
+
+
+@dataclass(frozen=True)
+class Value:
+    """What an expression yields: when it is absent, at fault, null, a bool, a number, a text, a list or a map, of which
+    exactly one holds; and the term that it then is. A list's are its items (how often, value), a map's is a function
+    from keys to values. Values of one `name` are the same value.
+    """
+
+    states: Mapping[str, Formula]
+    terms: Mapping[str, Any]
+    type: Type = ANY
+    name: str = ""
+
+    def being(self, *states: str) -> Formula:
+        return any_of(*(holds for state, holds in self.states.items() if state in states))
+
+    @property
+    def there(self) -> Formula:
+        """Neither absent nor at fault; null, perhaps."""
+        return negated(self.being("absent", "fault"))
+
+    @property
+    def kind(self) -> str:
+        """What it is where it is anything; "" where that may differ."""
+        kinds = [one for one, holds in self.states.items() if holds is not False and one in _ANY[1:]]
+        return kinds[0] if len(kinds) == 1 else ""
+
+    def typed(self, *kinds: str) -> Value:
+        """The same where one of these kinds is needed: any other one is a fault."""
+        states = {state: holds for state, holds in self.states.items() if state in (*kinds, "absent")}
+        return replace(self, states={**states, "fault": negated(any_of(*states.values()))})
+
+
+_FAULT = Value({"fault": True}, {})
+
+
+def _chosen(test: Formula, one: Value, other: Value) -> Value:
+    """`one` where the test holds, else `other`."""
+    if isinstance(test, bool):
+        return one if test else other
+    states = {
+        state: any_of(all_of(test, one.being(state)), all_of(negated(test), other.being(state)))
+        for state in {**one.states, **other.states}
+    }
+    terms = {**one.terms, **other.terms}
+    for kind in [kind for kind in one.terms if kind in other.terms]:
+        first, second = one.terms[kind], other.terms[kind]
+        if kind == "list":
+            terms[kind] = [(z3.If(test, times, 0), item) for times, item in first]
+            terms[kind] += [(z3.If(test, 0, times), item) for times, item in second]
+        elif kind == "map":
+            terms[kind] = lambda key, first=first, second=second: _chosen(test, first(key), second(key))
+        else:
+            terms[kind] = z3.If(test, first, second)
+    return Value(states, terms, one.type if one.type == other.type else ANY)
+
+
+class Translation:
+    """The variables of some conditions about the same facts, and what is known of them."""
+
+    def __init__(self, plans: list[Plan], types: Mapping[str, Type]) -> None:
+        self.types, self.context = types, z3.Context()
+        self.patterns = Patterns(self.context)
+        self.literals: list[str] = []  # texts that are written out; each stands for its place here
+        self.texts: dict[int, Any] = {}  # numbers that stand for a text, by their identity for the solver
+        self.asked: list[tuple[Any, Any, Formula]] = []  # a text, a language, that it is in there
+        self.variables: dict[str, Any] = {}
+        self.known: list[Formula] = []
+        self.plain: list[Formula] = []  # what an example has, if it can, the last ones with less need
+        self.free: dict[str, str] = {}  # the expressions that have no translation, and why
+        self.guessed: dict[str, Any] = {}  # the variables in their place
+        self.facts: dict[str, Value] = {}
+        self.members: dict[str, dict[str, Value]] = {}  # of each map, by its name
+        self.sizes = _sizes(plans)
+        self.short = {name for name, size in self.sizes.items() if size > MOST_ITEMS}  # not every case is translated
+        self._numbers = itertools.count()
+
+    # Variables.
+
+    def variable(self, name: str, sort: Callable[..., Any]) -> Any:
+        if name not in self.variables:
+            self.variables[name] = sort(name, self.context)
+        return self.variables[name]
+
+    def fact(self, path: str) -> Value:
+        if path not in self.facts:
+            self.facts[path] = self.perhaps(self.made(self.types.get(path, ANY), path, path))
+        return self.facts[path]
+
+    def perhaps(self, found: Value) -> Value:
+        """A value that may be absent, which an example rather has not."""
+        absent = self.variable(f"{found.name} absent", z3.Bool)
+        self.plain.append(negated(absent))
+        return replace(_chosen(absent, Value({"absent": True}, {}), found), type=found.type, name=found.name)
+
+    def made(self, kind: Type, name: str, list_name: str = "") -> Value:
+        """A new value of a type: a fact, an item of a list, a field. `list_name` is that of a list for `sizes`."""
+        if kind.name == "any":
+            tag = self.variable(f"{name} kind", z3.Int)
+            self.known += [tag >= 0, tag < len(_ANY)]
+            self.plain.append(tag != 0)
+            states = {state: tag == at for at, state in enumerate(_ANY)}
+        else:
+            null = self.variable(f"{name} null", z3.Bool) if kind.nullable else False
+            self.plain += [negated(null)] if kind.nullable else []
+            states = {"null": null, _STATES.get(kind.name, kind.name): negated(null)}
+        terms: dict[str, Any] = {}
+        if "bool" in states:
+            terms["bool"] = self.variable(f"{name} bool", z3.Bool)
+        if "number" in states:
+            terms["number"] = self.variable(f"{name} number", z3.Int if kind.name == "int" else z3.Real)
+            self._range(terms["number"], kind.low, kind.high)
+        if "str" in states:
+            text = terms["str"] = self.variable(f"{name} text", z3.Int)
+            self.texts[text.get_id()] = text
+            if kind.enum is not None:
+                self.known.append(any_of(*(text == self.constant(one).terms["str"] for one in kind.enum)))
+        if "map" in states:
+            terms["map"] = partial(self._key, name, kind)
+        if kind.name == "list":
+            slots = [f"{name}[{at}]" for at in range(min(self.sizes.get(list_name, 1), MOST_ITEMS))]
+            terms["list"] = [(self.variable(f"{one} times", z3.Int), self.made(kind.item or ANY, one)) for one in slots]
+            self.known += [times >= 0 for times, _ in terms["list"]]
+            self.plain += [times <= most for most in (_SHORT, 1) for times, _ in terms["list"]]
+        return Value(states, terms, kind, name)
+
+    def _range(self, term: Any, low: float | None, high: float | None) -> None:
+        if low is not None and abs(low) != math.inf:
+            self.known.append(term >= self.number(low))
+        if high is not None and abs(high) != math.inf:
+            self.known.append(term <= self.number(high))
+
+    def number(self, found: float) -> Any:
+        if isinstance(found, int):
+            return z3.IntVal(found, self.context)
+        return z3.RealVal(str(Fraction(found)), self.context)
+
+    def _key(self, name: str, kind: Type, key: str) -> Value:
+        """What the map of a name and type has for a key."""
+        own, known = self.members.setdefault(name, {}), kind.fields.get(key)
+        if key not in own:
+            found = self.made(known.type if known else kind.item or ANY, f"{name}.{key}", key)
+            own[key] = self.perhaps(found) if known is None or known.optional else found
+        return own[key]
+
+    def constant(self, found: Any) -> Value:
+        """A value that is written out. Raises Untranslated."""
+        kind, term = type(found).__name__, found
+        if found is None:
+            return Value({"null": True}, {})
+        if isinstance(found, bool):
+            term = z3.BoolVal(found, self.context)
+        elif isinstance(found, str):
+            self.patterns.text(found)
+            self.literals += [found] if found not in self.literals else []
+            term = self.number(self.literals.index(found))
+        elif isinstance(found, (list, tuple)):
+            kind, term = "list", [(self.number(1), self.constant(one)) for one in found]
+        elif isinstance(found, (int, float)) and math.isfinite(found):
+            term = self.number(found)
+        else:
+            raise Untranslated("a map that is written out, or a number without end")
+        kind = _STATES.get(kind, kind)
+        return Value({kind: True}, {kind: term}, Type(type(found).__name__) if kind != "list" else ANY, repr(found))
+
+    def within(self, found: Value, op: str, *given: str) -> Formula:
+        """That an operation holds for a text with any of these patterns: a function of its number; what is in a
+        language is asked later, of the texts of a model. Raises Untranslated.
+        """
+        language = self.patterns.either(self.patterns.language(op, one) for one in given)
+        sorts, term = (z3.IntSort(self.context), z3.BoolSort(self.context)), found.terms["str"]
+        inside = z3.Function(f"in {language.get_id()}", *sorts)(term)
+        self.texts[term.get_id()] = term
+        self.asked.append((term, language, inside))
+        return inside
+
+    # Conditions.
+
+    def truth(self, plan: Plan, scope: Scope | None = None) -> Truth:
+        """A condition. `scope` are the items that the variables of loops stand for."""
+        scope = scope or {}
+        op = plan[0]
+        if op == "const":
+            return Truth(plan[1] is True, plan[1] is not True)
+        if op in ("and", "or"):
+            parts = [self.truth(part, scope) for part in plan[1:]]
+            true, false = [one.true for one in parts], [one.false for one in parts]
+            return Truth(all_of(*true), any_of(*false)) if op == "and" else Truth(any_of(*true), all_of(*false))
+        if op == "not":
+            one = self.truth(plan[1], scope)
+            return Truth(one.false, one.true)
+        try:
+            if op in QUESTIONS:
+                return QUESTIONS[op](self, plan, scope)
+            found = self.value(plan[1] if op == "flag" else plan, scope).typed("bool")
+            return _decided(found.being("bool"), found.terms.get("bool", False))
+        except Untranslated as why:
+            return self.guess(plan, scope, str(why))
+
+    def guess(self, plan: Plan, scope: Scope, why: str) -> Truth:
+        """Any answer to a question, in place of its translation."""
+        name = self.told(plan, scope, why)
+        known, holds = (self.guessed.setdefault(one, self.variable(one, z3.Bool)) for one in (f"{name}!", name))
+        return _decided(known, holds)
+
+    def told(self, plan: Plan, scope: Scope, why: str) -> str:
+        """The name of the variable in place of what has no translation."""
+        self.free.setdefault(render(plan, self.types), why)
+        items = [node[1] for node in walk(plan) if node[0] == "item" and node[1] in scope]
+        return "free " + " ".join([json.dumps(plan), *dict.fromkeys(f"{item}={scope[item].name}" for item in items)])
+
+    def value(self, plan: Plan, scope: Scope) -> Value:
+        """An expression of any type. Raises Untranslated where that is a list or a map."""
+        plan = folded(plan)
+        op = plan[0]
+        try:
+            if op in ("fact", "item"):
+                return scope[plan[1]] if op == "item" and plan[1] in scope else self.fact(plan[1])
+            if op == "const":
+                return self.constant(plan[1])
+            if op in VALUES:
+                return VALUES[op](self, plan, scope)
+            if op in ARITHMETIC:
+                return self._arithmetic(plan, scope)
+            if op in QUESTIONS or op in ("and", "or", "not"):
+                truth = self.truth(plan, scope)
+                known = any_of(truth.true, truth.false)
+                return Value({"bool": known, "fault": negated(known)}, {"bool": self.expression(truth.true)})
+            raise Untranslated(f"`{op}` has no translation")
+        except Untranslated as why:
+            return self.taken(plan, scope, why)
+
+    def taken(self, plan: Plan, scope: Scope, why: Untranslated) -> Value:
+        """Any value of an expression's type. Raises Untranslated where that is a list or a map."""
+        types = {**self.types, **{var: one.type for var, one in scope.items()}}
+        kind = infer(plan, types)
+        if _STATES.get(kind.name, kind.name) not in ("bool", "number", "str"):
+            raise why
+        name = self.told(plan, scope, str(why))
+        found = self.perhaps(self.made(kind, name))
+        if kind.is_number:
+            self._range(found.terms["number"], *span(plan, types))
+        return _chosen(self.variable(f"{name}!", z3.Bool), _FAULT, found)
+
+    def expression(self, found: Formula) -> Any:
+        return z3.BoolVal(found, self.context) if isinstance(found, bool) else found
+
+    def items(self, plan: Plan, scope: Scope) -> Value:
+        """A list. Raises Untranslated where its items are not known."""
+        found = self.value(plan, scope)
+        if "list" not in found.terms:
+            raise Untranslated("a list in a map, or one that is computed")
+        return found.typed("list")
+
+    def inside(self, scope: Scope, var: str, item: Value) -> Scope:
+        """The scope of a loop's body for one item."""
+        return {**scope, var: item if item.name else replace(item, name=f"item {next(self._numbers)}")}
+
+    def equal(self, one: Value, other: Value) -> Formula:
+        """That two values are the same. Raises Untranslated."""
+        both = [kind for kind in _ANY if one.being(kind) is not False and other.being(kind) is not False]
+        if "list" in both or "map" in both:
+            raise Untranslated("lists or values of maps that are compared")
+        return any_of(
+            *(
+                all_of(one.being(kind), other.being(kind), kind == "null" or one.terms[kind] == other.terms[kind])
+                for kind in both
+            )
+        )
+
+    # Questions.
+
+    def _compared(self, plan: Plan, scope: Scope) -> Truth:
+        op, limit = plan[0], folded(plan[2])
+        if plan[1][0] == "len" and limit[0] == "const" and (text := self.value(plan[1][1], scope)).kind == "str":
+            return self._long(text.typed("str"), op, limit[1])
+        one, other = self.value(plan[1], scope), self.value(plan[2], scope)
+        if op in ("==", "!=", "same"):
+            found = _decided(all_of(one.there, other.there), self.equal(one, other))
+            return Truth(found.false, found.true) if op == "!=" else found
+        if one.being("str") is not False and other.being("str") is not False:
+            raise Untranslated("the order of texts, or of two values of maps")
+        one, other = one.typed("number"), other.typed("number")
+        known = all_of(one.being("number"), other.being("number"))
+        return _decided(known, known is not False and ORDERS[op](one.terms["number"], other.terms["number"]))
+
+    def _long(self, found: Value, op: str, limit: Any) -> Truth:
+        """The length of a text beside a number: as a regular expression it takes far fewer steps than by arithmetic."""
+        if type(limit) is not int or limit < 0:
+            raise Untranslated("the length of a text beside such a number")
+        long, longer = (self.within(found, "matches", f"(?s)^.{{{least}}}") for least in (limit, limit + 1))
+        exact = all_of(long, negated(longer))
+        holds = {"<": negated(long), "<=": negated(longer), ">": longer, ">=": long, "!=": negated(exact)}
+        return _decided(found.being("str"), holds.get(op, exact))
+
+    def _contained(self, plan: Plan, scope: Scope) -> Truth:
+        item, container = self.value(plan[1], scope), self.value(plan[2], scope)
+        literal = plan[1][1] if plan[1][0] == "const" and isinstance(plan[1][1], str) else None
+        if "list" in container.terms and container.kind == "list":
+            equal = [all_of(times > 0, self.equal(item, one)) for times, one in container.terms["list"]]
+            return _decided(all_of(item.there, container.being("list")), any_of(*equal))
+        if container.kind == "str" and literal is not None:
+            return _decided(container.being("str"), self.within(container, "in", literal))
+        if container.kind == "map" and literal is not None:
+            return _decided(container.being("map"), negated(container.terms["map"](literal).being("absent")))
+        raise Untranslated("`in` a map, or a text in a text")
+
+    def _pattern(self, plan: Plan, scope: Scope) -> Truth:
+        op, given = plan[0], folded(plan[2])
+        if given[0] != "const":
+            raise Untranslated("a pattern that differs by environment, or one that is computed")
+        found, holds, read = self.value(plan[1], scope).typed("str"), [], []
+        for one in given[1] if isinstance(given[1], (list, tuple)) else [given[1]]:
+            try:
+                self.patterns.language(op, one)
+                read.append(one)
+            except Untranslated as why:
+                holds.append(self.guess([op, plan[1], ["const", one], *plan[3:]], scope, str(why)).true)
+        if "str" not in found.terms:
+            return Truth(False, False)
+        holds += [self.within(found, op, *read)] if read else []
+        return _decided(found.being("str"), any_of(*holds))
+
+    def _any_or_all(self, plan: Plan, scope: Scope) -> Truth:
+        source = self.items(plan[2], scope)
+        parts = []
+        for times, item in source.terms["list"]:
+            one = self.truth(plan[1], self.inside(scope, plan[3], item))
+            parts.append((times > 0, one if plan[0] == "any" else Truth(one.false, one.true)))
+        some = all_of(source.being("list"), any_of(*(all_of(there, one.true) for there, one in parts)))
+        none = all_of(source.being("list"), *(any_of(negated(there), one.false) for there, one in parts))
+        return Truth(some, none) if plan[0] == "any" else Truth(none, some)
+
+    # Values.
+
+    def _count(self, plan: Plan, scope: Scope) -> Value:
+        source = self.items(plan[2], scope)
+        known, numbers = [source.being("list")], [self.number(0)]
+        for times, item in source.terms["list"]:
+            chosen = self.truth(plan[1], self.inside(scope, plan[-1], item))
+            known.append(any_of(times == 0, chosen.true, chosen.false))
+            numbers.append(z3.If(self.expression(chosen.true), times, self.number(0)))
+        return _number(z3.Sum(numbers), all_of(*known))
+
+    def _index(self, plan: Plan, scope: Scope) -> Value:
+        source, at = self.items(plan[1], scope), plan[2]
+        items = source.terms["list"] if at >= 0 else source.terms["list"][::-1]
+        found = _FAULT
+        for place in reversed(range(len(items))):
+            end = z3.Sum([times for times, _ in items[: place + 1]])
+            found = _chosen(end > (at if at >= 0 else -at - 1), items[place][1], found)
+        return _chosen(source.being("list"), found, source.typed())
+
+    def _default(self, plan: Plan, scope: Scope) -> Value:
+        one, other = self.value(plan[1], scope), self.value(plan[2], scope)
+        states = {state: holds for state, holds in one.states.items() if state not in ("absent", "null")}
+        return _chosen(one.being("absent", "null"), other, replace(one, states=states))
+
+    def _conditional(self, plan: Plan, scope: Scope) -> Value:
+        test = self.truth(plan[1], scope)
+        found = _chosen(test.true, self.value(plan[2], scope), self.value(plan[3], scope))
+        return _chosen(any_of(test.true, test.false), found, _FAULT)
+
+    def _listed(self, plan: Plan, scope: Scope) -> Value:
+        parts = [self.value(part, scope) for part in plan[1:]]
+        fault, there = any_of(*(one.being("fault") for one in parts)), all_of(*(one.there for one in parts))
+        states = {"fault": fault, "list": there, "absent": negated(any_of(fault, there))}
+        return Value(states, {"list": [(self.number(1), one) for one in parts]})
+
+    def _length(self, plan: Plan, scope: Scope) -> Value:
+        found = self.items(plan[1], scope)
+        return _number(z3.Sum([self.number(0), *(times for times, _ in found.terms["list"])]), found.being("list"))
+
+    def _member(self, plan: Plan, scope: Scope) -> Value:
+        base = self.value(plan[1], scope).typed("map")
+        if "map" not in base.terms:
+            raise Untranslated(f"`.{plan[2]}` of what is computed")
+        inner = base.terms["map"](plan[2])
+        return replace(_chosen(base.being("map"), inner, base.typed()), type=inner.type, name=inner.name)
+
+    def _arithmetic(self, plan: Plan, scope: Scope) -> Value:
+        parts = [self.value(part, scope).typed("number") for part in plan[1:]]
+        known = all_of(*(part.being("number") for part in parts))
+        if known is False:
+            return _FAULT
+        terms = [part.terms["number"] for part in parts]
+        exact = all(term.is_int() for term in terms) or plan[0] in ("neg", "abs", "min", "max")
+        if plan[0] == "/" or (plan[0] in ("//", "%") and not exact):
+            raise Untranslated("a quotient of floats")
+        if plan[0] in ("//", "%"):
+            known = all_of(known, terms[1] != 0)
+        found = reduce(ARITHMETIC[plan[0]], terms) if len(terms) > 1 else ARITHMETIC[plan[0]](terms[0], None)
+        if exact:
+            return _number(found, known)
+        mostly = self.taken(plan, scope, Untranslated("arithmetic of floats, which rounds"))
+        self.plain += [mostly.terms["number"] == found, mostly.being("number") == known]
+        return mostly
+
+    def _changed_text(self, plan: Plan, scope: Scope) -> Value:
+        """lower(), upper(), strip(): any text, and mostly the same one."""
+        found = self.value(plan[1], scope).typed("str")
+        if len(plan) > 2 or "str" not in found.terms:
+            raise Untranslated(f"`{plan[0]}()` of given characters")
+        changed = self.made(Type("str"), self.told(plan, scope, f"`{plan[0]}()`"))
+        out, stays = _CHANGED[plan[0]]
+        same, plain = found.terms["str"] == changed.terms["str"], self.within(found, "matches", stays)
+        self.known += [self.within(changed, "matches", out), any_of(negated(plain), same)]
+        self.plain += [any_of(plain, negated(self.within(found, "matches", out))), same]
+        return replace(found, terms=changed.terms, name="")
+
+
+def _number(term: Any, known: Formula) -> Value:
+    return Value({"number": known, "fault": negated(known)}, {"number": term})
+
+
+def _sizes(plans: list[Plan]) -> dict[str, int]:
+    """How many different items each list needs: one for each question (inside of a loop over another list, for each of
+    its items), one for each way to be counted, one for each place.
+    """
+    asked: dict[str, dict[tuple[str, str], Plan]] = {}  # by list: by the question and the list of the loop around it
+    nodes = [node for plan in plans for node in walk(plan)]
+    for node in nodes:
+        if (source := _source(node)) is not None:
+            asked.setdefault(_last(source), {})[json.dumps(node), ""] = node
+    for loop in (node for node in nodes if OPERATIONS[node[0]].call == LOOP):
+        for node in (node for part in children(loop) if part is not loop[2] for node in walk(part)):
+            if (source := _source(node)) is not None and ["item", loop[-1]] not in walk(source):
+                asked[_last(source)].pop((json.dumps(node), ""), None)
+                asked[_last(source)][json.dumps(node), _last(loop[2])] = node
+
+    def size(name: str, within: tuple[str, ...] = ()) -> int:
+        if name in within:
+            return MOST_ITEMS + 1
+        found, counts, places = 0, 0, [0, 0]
+        for (_, outer), node in asked.get(name, {}).items():
+            times = size(outer, (*within, name)) if outer else 1
+            if node[0] == "index":
+                places[node[2] >= 0] = max(places[node[2] >= 0], node[2] + 1, -node[2])
+            else:
+                found += times
+                counts += times if node[0] == "count" else 0
+        return int(found + 2 ** min(counts, MOST_ITEMS) + sum(places))
+
+    return {name: size(name) for name in asked}
+
+
+def _source(node: Plan) -> Plan | None:
+    """The list about whose items a node asks."""
+    at = {"index": 1, **dict.fromkeys(["any", "all", "in", "within", "count"], 2)}.get(node[0])
+    return None if at is None else node[at]
+
+
+def _last(plan: Plan) -> str:
+    """The name by which a list is known: a fact's path, a field's name."""
+    while plan[0] in ("as", "default", "if"):
+        plan = plan[1] if plan[0] != "if" else plan[2]
+    return str(plan[1]) if plan[0] in ("fact", "item") else str(plan[2]) if plan[0] in ("field", "key") else ""
+
+
+def _null(self: Translation, plan: Plan, scope: Scope) -> Truth:
+    found = self.value(plan[1], scope)
+    return _decided(found.there, found.being("null"))
+
+
+def _has(self: Translation, plan: Plan, scope: Scope) -> Truth:
+    found = self.value(plan[1], scope)
+    return Truth(found.there, found.being("absent"))
+
+
+# What comes out of a method, and which texts it leaves as they are.
+_CHANGED = {
+    "lower": ("^[^A-Z]*$", "^[ -@[-~]*$"),
+    "upper": ("^[^a-z]*$", "^[ -`{-~]*$"),
+    "strip": ("(?s)^([^ ](.*[^ ])?)?$", "^([!-~]([ -~]*[!-~])?)?$"),
+}
+ORDERS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": lambda one, other: one < other,
+    "<=": lambda one, other: one <= other,
+    ">": lambda one, other: one > other,
+    ">=": lambda one, other: one >= other,
+}
+
+
+def _down(one: Any, other: Any) -> Any:
+    return z3.If(other > 0, one / other, -one / -other)  # Z3 rounds down for a positive divisor
+
+
+ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": lambda one, other: one + other,
+    "-": lambda one, other: one - other,
+    "*": lambda one, other: one * other,
+    "/": lambda one, other: one / other,
+    "//": _down,
+    "%": lambda one, other: one - other * _down(one, other),
+    "neg": lambda one, _: -one,
+    "abs": lambda one, _: z3.If(one < 0, -one, one),
+    "min": lambda one, other: z3.If(other < one, other, one),
+    "max": lambda one, other: z3.If(other > one, other, one),
+}
+QUESTIONS: dict[str, Callable[[Translation, Plan, Scope], Truth]] = {
+    **dict.fromkeys(["==", "!=", "same", *ORDERS], Translation._compared),
+    **dict.fromkeys(["in", "within"], Translation._contained),
+    **dict.fromkeys(["glob", "matches", "startswith", "endswith"], Translation._pattern),
+    **dict.fromkeys(["any", "all"], Translation._any_or_all),
+    "null": _null,
+    "has": _has,
+}
+VALUES: dict[str, Callable[[Translation, Plan, Scope], Value]] = {
+    **dict.fromkeys(_CHANGED, Translation._changed_text),
+    **dict.fromkeys(["field", "key"], Translation._member),
+    "count": Translation._count,
+    "len": Translation._length,
+    "default": Translation._default,
+    "if": Translation._conditional,
+    "index": Translation._index,
+    "list": Translation._listed,
+    "as": lambda self, plan, scope: self.value(plan[1], scope).typed(*plan[2]),
+}
