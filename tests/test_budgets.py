@@ -29,7 +29,7 @@ LINES = {
     "policy": 7_900,
     "insight": 7_710,
     "system": 6_830,
-    "conditions": 5_920,
+    "conditions": 5_930,
     "facts": 5_150,
     "agents": 4_470,
     "journal": 4_190,

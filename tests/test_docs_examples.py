@@ -53,7 +53,8 @@ def test_an_example_loads(page: Path, text: str, tmp_path: Path) -> None:
         (tmp_path / "script.yaml").write_text(text)
         assert load_script(str(tmp_path / "script.yaml")).task
     elif isinstance(example, dict):
-        assert AgentConfig.model_validate(example).checks
+        config = AgentConfig.model_validate(example)
+        assert config.checks or config.mcp_servers
     elif "expires" in example[0]:
         today = example[0]["expires"] - datetime.timedelta(days=10)
         assert waivers.parse(text.replace("sha256:…", DIGEST).encode(), today=today).warnings(today) == []

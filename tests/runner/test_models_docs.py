@@ -12,7 +12,7 @@ from ahp.runner.config import ReplyFormat
 from ahp.runner.models import exchange
 from ahp.runner.models.endpoint import APIS
 from ahp.runner.run.session import definition
-from ahp.runner.tools.catalog import GROUP, standard_tools
+from ahp.runner.tools.catalog import standard_tools
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 MODELS = (DOCS / "models.md").read_text("utf-8")
@@ -42,7 +42,7 @@ def test_every_tool_is_told_with_its_kind_and_arguments() -> None:
         names = [name + "?" * (name not in schema.get("required", ())) for name in schema["properties"]]
         made[tool.name] = f"{tool.kind} | {', '.join(names)}"
     assert told == made
-    assert f'entry-points."{GROUP}"' in TOOLS
+    assert 'entry-points."ahp.tools"' in TOOLS
 
 
 def test_every_interface_is_told_with_its_variables() -> None:

@@ -148,7 +148,7 @@ class _Server:
         parts: list[Any] = getattr(answer, "contents", None) or getattr(answer, "content", None) or []
         text = "\n".join(map(_text, parts))
         if getattr(answer, "is_error", False):
-            raise AhpError(text or f"the MCP server {self._name} tells of an error and not of which")
+            raise AhpError(text or f"the MCP server {self._name} answers with an error and gives no reason")
         return text
 
     def _awaited(self, future: "concurrent.futures.Future[Any]", seconds: float) -> Any:

@@ -105,7 +105,7 @@ def test_doctor_loads_and_compiles_each_policy_once(
 
     monkeypatch.setattr(layers, "load", once)
     monkeypatch.chdir(gated.root)
-    run(["doctor"])
+    run(["doctor", "--all"])
     assert "the work tree's is HEAD's" in capsys.readouterr().out
     assert made == [TreeSource, FileSource]
 
