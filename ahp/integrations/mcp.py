@@ -71,6 +71,11 @@ def policy_test() -> str:
     return _ran("policy", "test", "--format=json")
 
 
+def saved(name: str = "") -> str:
+    """The snapshots of the work tree from before calls that could lose work; with a name, what differs from it now."""
+    return _ran("saved", "show", "--", name) if name else _ran("saved", "list")
+
+
 def server() -> "MCPServer[Any]":
     """The server with its tools. Raises AhpError where the SDK is not installed."""
     try:
@@ -79,7 +84,7 @@ def server() -> "MCPServer[Any]":
     except ImportError:
         raise AhpError(f"`ahp mcp` needs the MCP SDK, 2.0 or newer: {installed.command('mcp')}") from None
     made: MCPServer[Any] = MCPServer("ahp", instructions=_ABOUT, version=__version__, log_level="ERROR")
-    for tool in (check, explain, facts, brief, policy_test):
+    for tool in (check, explain, facts, brief, policy_test, saved):
         made.tool(annotations=ToolAnnotations(read_only_hint=True), structured_output=False)(tool)
     made.tool(annotations=ToolAnnotations(destructive_hint=False), structured_output=False)(respond)
     return made
@@ -87,7 +92,7 @@ def server() -> "MCPServer[Any]":
 
 @click.command()
 def command() -> None:
-    """Serve check, explain, facts, brief, respond and policy_test to an agent by MCP, on standard input and output.
+    """Serve check, explain, facts, brief, respond, policy_test and saved to an agent by MCP, on stdin and stdout.
 
     For clients without hooks, and for agents that ask before they act. It judges nothing by itself, and has no tool
     that trusts, waives or lets pass.

@@ -32,7 +32,7 @@ TEST = """\
   expect: {decision: allow}
 """
 RM = {"tool": {"name": "shell", "input": {"command": "rm -rf build"}}}
-NAMES = {"check", "explain", "facts", "brief", "respond", "policy_test"}
+NAMES = {"check", "explain", "facts", "brief", "respond", "policy_test", "saved"}
 # What a person alone may do, and where it would be written.
 A_PERSON_S = ("trust", "waive", "skip", "proceed_with_risk", "policy diff", "install", "uninstall", "run", "exec")
 Ask = Callable[..., tuple[bool, str]]
@@ -77,10 +77,11 @@ def test_the_tools_say_what_the_commands_say(project: Repo) -> None:
         ("explain", {"what": "no-rm", "facts": RM}),
         ("facts", {"trigger": "pre-commit"}),
         ("policy_test", {}),
+        ("saved", {}),
         ("check", {"trigger": "pre-nothing"}),
     )
     assert names == NAMES
-    brief, refused, passes, explained, facts, tests, wrong = told
+    brief, refused, passes, explained, facts, tests, saved, wrong = told
     assert not brief[0] and "no-rm" in brief[1]
     verdict = json.loads(refused[1])
     assert (refused[0], verdict["decision"], verdict["signals"][0]["context"]["rule"]) == (False, "deny", "no-rm")
@@ -88,6 +89,7 @@ def test_the_tools_say_what_the_commands_say(project: Repo) -> None:
     assert not explained[0] and "no-rm" in explained[1]
     assert json.loads(facts[1])["facts"]["files.changed_count"]["value"] == 0
     assert not tests[0] and json.loads(tests[1])["tests"][0]["faults"] == []
+    assert saved == (False, "")
     assert wrong[0] and "no trigger" in wrong[1]
     assert not (project.root / ".git/ahp/signals.jsonl").exists()  # who asks leaves nothing in the log
 
@@ -138,6 +140,7 @@ def test_no_call_and_no_argument_trusts_waives_or_lets_pass(project: Repo) -> No
             ("check", {"trigger": "trust", "facts": {text: {"a": 1}}}),
             ("explain", {"what": text}),
             ("facts", {"trigger": text}),
+            ("saved", {"name": text or "none"}),
             (text or "trust", {"trigger": "pre-commit"}),
         ]
     _, told = asking(project, *calls)

@@ -35,10 +35,11 @@ def list_saved() -> None:
 def show(name: str) -> None:
     """Show what differs now from a snapshot: files, then branches, tags and stash entries that are gone since."""
     store = _store()
+    lost = store.lost(name)  # one that is not there saves nothing
     now = store.save("", f"ahp saved show {name}")
     for what, path in store.changes(name, now):
         click.echo(f"{_WOULD[what]}: {one_line(path.partition('/')[2], 500)}")
-    for ref, oid in store.lost(name).items():
+    for ref, oid in lost.items():
         click.echo(f"is gone: {one_line(ref, 500)} ({oid[:12]})")
 
 
