@@ -155,9 +155,7 @@ def killed(lines: list[bytes], path: Path) -> World:
             event = json.loads(line)
         except ValueError:
             break
-        if event["event"] == "verdict" and event["trigger"] == PRE and event["decision"] == "allow" and open_call:
-            world.ran.append(open_call)
-        if event["event"] == "verdict" and event["trigger"] == PRE and event["decision"] == "warn" and open_call:
+        if event["event"] == "verdict" and event["trigger"] == PRE and event["decision"] != "deny" and open_call:
             world.ran.append(open_call)
         if event["event"] == "tool_call":
             what = event["args"]["what"]
