@@ -34,7 +34,7 @@ LINES = {
     "agents": 4_470,
     "journal": 4_190,
     "gate": 3_640,
-    "box": 3_030,
+    "box": 3_040,
     "cli": 2_890,
     "tickets": 1_450,
     "integrations": 750,

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ahp.protocol.text import one_line
 from ahp.system import clock, environ, files
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
@@ -227,7 +228,7 @@ class _Generation:
         self.root, self.noted = os.fsencode(store.repo.root), f"{path}/state"
         self.umask = os.umask(0o077)
         os.umask(self.umask)
-        self.state: dict[str, Any] = json.loads(files.read(self.noted) or b"{}")
+        self.state: dict[str, Any] = _read(self.noted)
         self.base: str = self.state.get("base", "")
         self.modes: dict[str, int] = self.state.get("modes", {})
 
@@ -357,12 +358,26 @@ def _usual(mode: int, umask: int) -> int:
     return (0o777 if mode & 0o100 else 0o666) & ~umask
 
 
+def _read(path: str) -> dict[str, Any]:
+    """What was noted of a store; nothing where somebody else wrote there: the next snapshot takes all files anew."""
+    try:
+        found = json.loads(files.read(path) or b"{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def _remove(root: str, path: str) -> None:
     folder = os.path.dirname(f"{root}/{path}")
     if os.path.realpath(folder) != os.path.join(os.path.realpath(root), os.path.dirname(path)).rstrip("/"):
         return  # a folder above it is a link now
     try:
         os.unlink(f"{root}/{path}")
-        os.removedirs(folder)  # as far as they are empty
+    except FileNotFoundError:
+        return  # somebody took it away meanwhile
+    except OSError as error:
+        raise AhpError(f"{one_line(path, 300)} cannot be taken away: {error.strerror}") from None
+    try:
+        os.removedirs(folder)
     except OSError:
-        pass
+        pass  # one that holds something else stays

@@ -58,14 +58,17 @@ def _github(env: Mapping[str, str]) -> dict[str, Any]:
     pull = document(env.get(GITHUB, ""), GITHUB).get("pull_request")
     if not isinstance(pull, dict):
         return {}
-    asked = [*pull.get("requested_reviewers", ()), *pull.get("requested_teams", ())]
-    return {
-        "title": pull.get("title") or "",
-        "body": pull.get("body") or "",
-        "labels": [label["name"] for label in pull.get("labels", ())],
-        "draft": pull.get("draft") is True,
-        "reviewers": [one.get("login") or one.get("slug") for one in asked],
-    }
+    try:
+        asked = [one for name in ("requested_reviewers", "requested_teams") for one in pull.get(name) or ()]
+        return {
+            "title": pull.get("title") or "",
+            "body": pull.get("body") or "",
+            "labels": [label["name"] for label in pull.get("labels") or ()],
+            "draft": pull.get("draft") is True,
+            "reviewers": [one.get("login") or one["slug"] for one in asked],
+        }
+    except (TypeError, KeyError, AttributeError):
+        raise AhpError(f"the pull request in the file that {GITHUB} names is not as GitHub writes it") from None
 
 
 def _gitlab(env: Mapping[str, str]) -> dict[str, Any]:

@@ -58,6 +58,31 @@ def test_it_outlives_the_objects_of_the_repository_and_no_push_has_it(repo: Repo
     assert (repo.root / "a.txt").read_text() == "a\n"
 
 
+@pytest.mark.parametrize("written", ["{", "[]", "\xff"])
+def test_what_somebody_wrote_over_its_notes_stops_no_call(repo: Repo, written: str) -> None:
+    repo.commit("one", **{"a.txt": "a\n"})
+    store = store_of(repo)
+    store.save()
+    (noted,) = Path(store.folder).glob("*/state")
+    noted.write_text(written, "latin-1")
+    repo.write("b.txt", "b\n")
+    name = store.save()
+    (repo.root / "b.txt").unlink()
+    store.restore(name)
+    assert (repo.root / "b.txt").read_text() == "b\n"
+
+
+def test_what_cannot_be_taken_away_is_named(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo.write("b.txt", "b\n")
+
+    def refuse(path: str, **_: object) -> None:
+        raise PermissionError(1, "Operation not permitted", path)
+
+    with monkeypatch.context() as patch, pytest.raises(AhpError, match=r"^b\.txt cannot be taken away: Operation not"):
+        patch.setattr(saved.os, "unlink", refuse)
+        saved._remove(str(repo.root), "b.txt")
+
+
 def test_no_filter_and_no_hook_runs(repo: Repo, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     repo.git("config", "filter.x.clean", f"touch {ran}; cat")

@@ -43,6 +43,15 @@ def written(path: Path, value: object) -> str:
     return str(path)
 
 
+@pytest.mark.parametrize(
+    "part", [{"labels": [1]}, {"labels": [{}]}, {"requested_teams": 5}, {"requested_teams": ["x"]}]
+)
+def test_an_event_that_github_would_not_write_is_named(part: dict[str, Any], ask: Any, tmp_path: Path) -> None:
+    path = written(tmp_path / "event.json", {"pull_request": {**PULL, **part}})
+    with pytest.raises(AhpError, match="is not as GitHub writes it"):
+        ask(GITHUB_ACTIONS="true", GITHUB_EVENT_PATH=path)
+
+
 def test_github_tells_it_in_its_event_file(ask: Any, repo: Any, tmp_path: Path) -> None:
     path = written(tmp_path / "event.json", {"pull_request": PULL})
     found = ask(GITHUB_ACTIONS="true", GITHUB_EVENT_PATH=path)

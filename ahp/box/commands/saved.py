@@ -26,7 +26,7 @@ def list_saved() -> None:
     """List the snapshots of this work tree, the newest last: its name, when, and before what call."""
     for one in _store().all():
         at = time.strftime("%Y-%m-%d %H:%M", time.localtime(one.at))
-        left = f" ({one.left} files were not kept)" if one.left else ""
+        left = f" (not kept: {one.left})" if one.left else ""
         click.echo(f"{one.name}  {at}  {one_line(one.call, 80)}{left}")
 
 
