@@ -43,7 +43,8 @@ def command(mend: bool, ci: bool, whole: bool, form: str) -> int:
         click.echo(f"ahp: {'; '.join(mended)}")
     told = sorted(_told_once(checks), key=lambda check: _WEIGHT.index(check.status))
     well = [] if whole or ci else [check for check in told if check.status == "ok"]
-    rows = [("ok".ljust(5), f"{len(well)} checks", "each with what it found: ahp doctor --all")] if well else []
+    many = f"{len(well)} check{'s' * (len(well) != 1)}"
+    rows = [("ok".ljust(5), many, "each with what it found: ahp doctor --all")] if well else []
     rows += [(check.status.ljust(5), check.name, _what(check)) for check in told[len(well) :]]
     terminal.table(rows, styles=_STYLES)
     return 0 if good else 1
