@@ -14,6 +14,7 @@ BIN := $(VENV)/bin
 PEERS := build/peers
 HUSKY := husky@9
 COLLECTOR := rotel==0.0.1a15
+STORE := chdb>=4.4
 # They write to .git/hooks; husky@4 has the name of the newer one, so they have a folder of their own.
 OLDER_HOOKS := husky@4 yorkie@2 simple-git-hooks@2
 NODE_TOOLS := vitest@3 jest@30 mocha@11 eslint@9
@@ -176,7 +177,9 @@ $(PEERS_READY): bench/peers.txt
 	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement bench/peers.txt || \
 		{ echo "the peers of bench/peers.txt could not be installed (no network?): see pip's message above" >&2; exit 1; }
 	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: $(COLLECTOR) || \
-		echo "$(COLLECTOR) is not to be had for this platform: the test that drives it is skipped" >&2
+		echo "$(COLLECTOR) is not to be had for this platform: the tests that drive it are skipped" >&2
+	@$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: '$(STORE)' || \
+		echo "$(STORE) is not to be had for this platform: the tests that drive it are skipped" >&2
 	@if command -v npm >/dev/null; then \
 		npm install --prefix $(PEERS)/npm --ignore-scripts --no-audit --no-fund --loglevel=error $(HUSKY) $(NODE_TOOLS) $(CI_TOOLS) >/dev/null || \
 			{ echo "$(HUSKY) $(NODE_TOOLS) $(CI_TOOLS) could not be installed (no network?): see npm's message above" >&2; exit 1; }; \

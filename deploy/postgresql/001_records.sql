@@ -17,8 +17,8 @@ CREATE TABLE ahp.records (
     seen timestamptz NOT NULL DEFAULT now(), -- this machine's
     kind text NOT NULL,
     repository text, host text, version text, policy_commit text,
-    hook text, rule text, subject text, actor text, agent text, intensity text, decision text,
-    action text, by text, id text, correlation_id text, waived text, shadow boolean,
+    hook text, rule text, subject text, actor text, agent text, intensity text, declared text,
+    decision text, action text, by text, reason text, id text, correlation_id text, waived text, shadow boolean,
     body text,
     PRIMARY KEY (uid, at)
 ) PARTITION BY RANGE (at);
@@ -58,11 +58,12 @@ BEGIN
             (month AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC');
     END LOOP;
     INSERT INTO ahp.records (uid, log, n, at, kind, repository, host, version, policy_commit, hook, rule, subject, actor,
-        agent, intensity, decision, action, by, id, correlation_id, waived, shadow, body)
+        agent, intensity, declared, decision, action, by, reason, id, correlation_id, waived, shadow, body)
     SELECT a ->> 'log.record.uid', r ->> 'ahp.log', (a ->> 'ahp.n')::bigint, at, a ->> 'ahp.kind', r ->> 'ahp.repository',
         r ->> 'host.id', r ->> 'service.version', r ->> 'ahp.policy.commit', a ->> 'ahp.hook', a ->> 'ahp.rule',
-        a ->> 'ahp.subject', a ->> 'ahp.actor', a ->> 'ahp.agent', a ->> 'ahp.intensity', a ->> 'ahp.decision',
-        a ->> 'ahp.action', a ->> 'ahp.by', a ->> 'ahp.id', a ->> 'ahp.correlation_id', a ->> 'ahp.waived',
+        a ->> 'ahp.subject', a ->> 'ahp.actor', a ->> 'ahp.agent', a ->> 'ahp.intensity', a ->> 'ahp.declared',
+        a ->> 'ahp.decision', a ->> 'ahp.action', a ->> 'ahp.by', a ->> 'ahp.reason', a ->> 'ahp.id',
+        a ->> 'ahp.correlation_id', a ->> 'ahp.waived',
         (a ->> 'ahp.shadow')::boolean, body
     FROM told
     ON CONFLICT DO NOTHING;
