@@ -7,6 +7,7 @@ set of tokens.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from keyword import kwlist
@@ -20,11 +21,15 @@ MAX_NODES = 256
 MAX_TOKENS = 1024
 MAX_DIGITS = 20
 
-_TWO = ("//", "<=", ">=", "==", "!=")
-_ONE = "()[].,+-*/%<>"
-_SPACE = " \t\r"
-_WORDS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-_DIGITS = "0123456789"
+_TOKEN = re.compile(
+    r"""(?P<blank>[ \t\r\n]+)|(?P<comment>\#[^\n]*)
+    |(?P<string>(?:[A-Za-z_]\w*)?(?=['"]))|(?P<word>[A-Za-z_]\w*)
+    |(?P<number>(?=\.?[0-9])(?:0[xX][\w.]*|(?:[eE][+-]|[\w.])+))
+    |(?P<op>//|[<>=!]=|[()\[\].,+\-*/%<>])""",
+    re.VERBOSE | re.ASCII,
+)
+_UNTIL_QUOTE = re.compile(r"""(['"])((?:\\[^\r\n]|(?!\1)[^\\\r\n])*)""")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _PAIRS = {")": "(", "]": "["}
 
 _ALLOWED_KEYWORDS = frozenset(["False", "None", "True", "and", "or", "not", "in", "is", "if", "else", "for"])
@@ -43,179 +48,103 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Token:
-    """One token: kind (word, number, string, op), text, and where it begins."""
+    """One token: kind (word, number, string, op), text, and the index at which it begins."""
 
     kind: str
     text: str
-    place: Place
+    at: int
+
+
+def place(text: str, at: int) -> Place:
+    """The place of the character at an index of the text."""
+    return Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at) - 1)
 
 
 def scan(text: str) -> list[Token]:
     """The tokens of a condition. Raises Refused for whatever cannot be part of one; never looks at meaning."""
     if len(text) > MAX_TEXT:
         raise Refused("bound", f"a condition has at most {MAX_TEXT} characters, this one {len(text)}", Place())
-    scanner = _Scanner(text)
-    tokens = scanner.run()
+    tokens: list[Token] = []
+    opened: list[Token] = []
+    at = 0
+    while at < len(text):
+        token = _next(text, at)
+        at += len(token.text)
+        if token.kind in ("blank", "comment"):
+            continue
+        tokens.append(token)
+        if len(tokens) > MAX_TOKENS:
+            raise Refused("bound", f"a condition has at most {MAX_TOKENS} words and signs", place(text, at))
+        if token.text in ("(", "["):
+            opened.append(token)
+            if len(opened) > MAX_DEPTH:
+                raise Refused("bound", f"brackets nest at most {MAX_DEPTH} deep", place(text, token.at))
+        elif token.text in _PAIRS and (not opened or opened.pop().text != _PAIRS[token.text]):
+            raise Refused("syntax", f"'{token.text}' closes nothing", place(text, token.at))
+    if opened:
+        raise Refused("syntax", f"'{opened[-1].text}' is never closed", place(text, opened[-1].at))
     if not tokens:
         raise Refused("syntax", "the condition is empty", Place(), "write 'true' for a rule that always holds")
     return tokens
 
 
-class _Scanner:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.line = 1
-        self.start = 0
-        self.open: list[tuple[str, Place]] = []
-        self.tokens: list[Token] = []
+def _next(text: str, at: int) -> Token:
+    found = _TOKEN.match(text, at)
+    kind, said = (str(found.lastgroup), found.group()) if found else ("", "")
+    for length in (3, 2, *([] if said else [1])) if kind in ("op", "") else ():
+        if (sign := text[at : at + length]) in MENDED:
+            raise Refused("syntax", f"'{sign}' is not part of a condition", place(text, at), MENDED[sign])
+    if not kind:
+        raise _foreign(text, at)
+    if kind == "string" and said not in _ALLOWED_KEYWORDS:
+        return _string(text, at, said)
+    if kind == "comment":
+        refuse_hidden(said, place(text, at), "a comment")
+    elif kind == "number":
+        _check_number(said, place(text, at))
+    elif kind == "word" and said in kwlist and said not in _ALLOWED_KEYWORDS:
+        raise Refused("syntax", f"'{said}' is not part of a condition", place(text, at))
+    return Token("word" if kind == "string" else kind, said, at)
 
-    def place(self) -> Place:
-        return Place(self.line, self.at - self.start)
 
-    def run(self) -> list[Token]:
-        while self.at < len(self.text):
-            char = self.text[self.at]
-            if char == "\n":
-                self.newline()
-            elif char in _SPACE:
-                self.at += 1
-            elif char == "#":
-                self.comment()
-            elif char in "'\"":
-                self.string("")
-            elif char in _WORDS:
-                self.word()
-            elif char in _DIGITS or (char == "." and self.text[self.at + 1 : self.at + 2].isdecimal()):
-                self.number()
-            else:
-                self.operator(char)
-            if len(self.tokens) > MAX_TOKENS:
-                raise Refused("bound", f"a condition has at most {MAX_TOKENS} words and signs", self.place())
-        if self.open:
-            char, place = self.open[-1]
-            raise Refused("syntax", f"'{char}' is never closed", place)
-        return self.tokens
+def _string(text: str, at: int, prefix: str) -> Token:
+    here, begin = place(text, at), at + len(prefix)
+    if prefix not in ("", "r", "R"):
+        what = f"a string has no prefix '{prefix[:10]}'"
+        raise Refused("syntax", what, here, "write it without; only r'…' is known")
+    if text[begin : begin + 3] == text[begin] * 3:
+        raise Refused("syntax", "a string stands between single ' or \"", here)
+    found = _UNTIL_QUOTE.match(text, begin)
+    assert found is not None
+    if not text.startswith(text[begin], found.end()):
+        at_escape = text.startswith("\\", found.end())
+        raise Refused("syntax", "the string is never closed", place(text, found.end()) if at_escape else here)
+    named = next((one for one in _ESCAPED.finditer(text, *found.span(2)) if one[1] == "N"), None)
+    if named is not None and not prefix:
+        hint = "write the character itself"
+        raise Refused("syntax", "\\N is not read in a string", place(text, named.start()), hint)
+    refuse_hidden(found[2], here, "a string")
+    return Token("string", text[at : found.end() + 1], at)
 
-    def newline(self) -> None:
-        self.at += 1
-        self.line += 1
-        self.start = self.at
 
-    def comment(self) -> None:
-        end = self.text.find("\n", self.at)
-        end = len(self.text) if end < 0 else end
-        refuse_hidden(self.text[self.at : end], self.place(), "a comment")
-        self.at = end
+def _check_number(text: str, here: Place) -> None:
+    if len(text) > MAX_DIGITS:
+        raise Refused("bound", f"a number has at most {MAX_DIGITS} characters", here)
+    try:
+        value = float(text) if text[:2].lower() not in ("0x", "0b", "0o") else int(text, 0)
+    except ValueError:
+        raise Refused("syntax", f"'{text}' is not a number", here) from None
+    if value in (float("inf"), float("-inf")):
+        raise Refused("bound", f"{text} is too large a number", here)
 
-    def add(self, kind: str, begin: int, place: Place) -> None:
-        self.tokens.append(Token(kind, self.text[begin : self.at], place))
 
-    def word(self) -> None:
-        begin, place = self.at, self.place()
-        while self.at < len(self.text) and self.text[self.at] in _WORDS + _DIGITS:
-            self.at += 1
-        text = self.text[begin : self.at]
-        if self.text[self.at : self.at + 1] in ("'", '"'):
-            self.prefix(text, begin, place)
-            return
-        if text in kwlist and text not in _ALLOWED_KEYWORDS:
-            raise Refused("syntax", f"'{text}' is not part of a condition", place)
-        self.add("word", begin, place)
-
-    def prefix(self, text: str, begin: int, place: Place) -> None:
-        if text in _ALLOWED_KEYWORDS:
-            self.add("word", begin, place)
-        elif text in ("r", "R"):
-            self.string(text, begin, place)
-        else:
-            raise Refused(
-                "syntax", f"a string has no prefix '{text[:10]}'", place, "write it without; only r'…' is known"
-            )
-
-    def number(self) -> None:
-        begin, place = self.at, self.place()
-        allowed = _DIGITS + _WORDS + "."
-        while self.at < len(self.text):
-            char = self.text[self.at]
-            sign = char in "+-" and self.text[self.at - 1] in "eE" and self.text[begin : begin + 2].lower() != "0x"
-            if char not in allowed and not sign:
-                break
-            self.at += 1
-        text = self.text[begin : self.at]
-        if len(text) > MAX_DIGITS:
-            raise Refused("bound", f"a number has at most {MAX_DIGITS} characters", place)
-        try:
-            value = float(text) if text[:2].lower() not in ("0x", "0b", "0o") else int(text, 0)
-        except ValueError:
-            raise Refused("syntax", f"'{text}' is not a number", place) from None
-        if value in (float("inf"), float("-inf")):
-            raise Refused("bound", f"{text} is too large a number", place)
-        self.add("number", begin, place)
-
-    def string(self, prefix: str, begin: int | None = None, place: Place | None = None) -> None:
-        begin = self.at if begin is None else begin
-        place = place or self.place()
-        quote = self.text[self.at]
-        if self.text[self.at : self.at + 3] == quote * 3:
-            raise Refused("syntax", "a string stands between single ' or \"", place)
-        self.at += 1
-        while True:
-            char = self.text[self.at : self.at + 1]
-            if char in ("", "\n", "\r"):
-                raise Refused("syntax", "the string is never closed", place)
-            if char == "\\":
-                self.escape(prefix)
-            elif char == quote:
-                break
-            else:
-                self.at += 1
-        body = self.text[begin : self.at]
-        self.at += 1
-        refuse_hidden(body, place, "a string")
-        self.add("string", begin, place)
-
-    def escape(self, prefix: str) -> None:
-        following = self.text[self.at + 1 : self.at + 2]
-        if following == "N" and not prefix:
-            raise Refused("syntax", "\\N is not read in a string", self.place(), "write the character itself")
-        if following in ("", "\n", "\r"):
-            raise Refused("syntax", "the string is never closed", self.place())
-        self.at += 2
-
-    def operator(self, char: str) -> None:
-        place = self.place()
-        for length in (3, 2):
-            piece = self.text[self.at : self.at + length]
-            if len(piece) == length and piece in MENDED:
-                raise Refused("syntax", f"'{piece}' is not part of a condition", place, MENDED[piece])
-        if self.text[self.at : self.at + 2] in _TWO:
-            self.at += 2
-            self.add("op", self.at - 2, place)
-            return
-        if char not in _ONE:
-            self.refuse(char, place)
-        if char in "([":
-            self.open.append((char, place))
-            if len(self.open) > MAX_DEPTH:
-                raise Refused("bound", f"brackets nest at most {MAX_DEPTH} deep", place)
-        elif char in ")]" and (not self.open or self.open.pop()[0] != _PAIRS[char]):
-            raise Refused("syntax", f"'{char}' closes nothing", place)
-        self.at += 1
-        self.add("op", self.at - 1, place)
-
-    def refuse(self, char: str, place: Place) -> None:
-        if char in MENDED:
-            raise Refused("syntax", f"'{char}' is not part of a condition", place, MENDED[char])
-        if char == "\\":
-            raise Refused("syntax", "'\\' is not part of a condition", place, "a line goes on without it")
-        name = unicodedata.name(char, "a character without a name")
-        raise Refused(
-            "syntax",
-            f"U+{ord(char):04X} ({name.lower()}) is not part of a condition",
-            place,
-            "outside strings only ASCII is read",
-        )
+def _foreign(text: str, at: int) -> Refused:
+    char = text[at]
+    if char == "\\":
+        return Refused("syntax", "'\\' is not part of a condition", place(text, at), "a line goes on without it")
+    name = unicodedata.name(char, "a character without a name").lower()
+    what = f"U+{ord(char):04X} ({name}) is not part of a condition"
+    return Refused("syntax", what, place(text, at), "outside strings only ASCII is read")
 
 
 # What a backslash makes of letters and digits that mean something else in a regular expression.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import warnings
-from bisect import bisect
 from itertools import pairwise, takewhile
 
 from ahp.conditions.diagnostics import Place
 from ahp.conditions.language import METHOD, OPERATIONS
-from ahp.conditions.lexical import MAX_DEPTH, MAX_NODES, Refused, Token, refuse_hidden, scan
+from ahp.conditions.lexical import MAX_DEPTH, MAX_NODES, Refused, Token, place, refuse_hidden, scan
 from ahp.conditions.spelling import operator_hint
 
 # In eval mode CPython does not look for the source file, and no real file is named so.
@@ -22,21 +21,20 @@ def parse(text: str) -> ast.expr:
     """The syntax tree of a condition that passed the lexical gate. Raises Refused, and nothing else, for any text."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")  # as Python's own tokenizer reads line ends
     tokens = scan(text)
-    _neighbours(tokens)
-    lines = _Lines(text)
-    source, before = _leading(_on_one_line(text, tokens, lines))
+    _neighbours(tokens, text)
+    source = _on_one_line(tokens)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an unknown escape like '\\d' keeps its backslash, which is what regexes want
         try:
             tree = ast.parse(source, _SOURCE, mode="eval").body
         except SyntaxError as error:
-            raise _syntax(error, before, tokens, lines) from None
+            raise _syntax(error, tokens, text) from None
         except (RecursionError, MemoryError):
             raise Refused("bound", f"the condition nests more than {MAX_DEPTH} deep", Place()) from None
         except (ValueError, OverflowError) as error:
             raise Refused("syntax", f"not a condition: {error}", Place()) from None
     nodes = list(ast.walk(tree))
-    _relocate(nodes, source, before, lines)
+    _relocate(nodes, source, tokens[0].at, text)
     _bounds(tree, nodes)
     return tree
 
@@ -46,43 +44,24 @@ def place_of(node: ast.AST) -> Place:
     return Place(getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
 
 
-class _Lines:
-    """Where the lines of a text begin: places to offsets, in characters, and back."""
-
-    def __init__(self, text: str) -> None:
-        self.starts = [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
-
-    def offset(self, place: Place) -> int:
-        return self.starts[place.line - 1] + place.column
-
-    def place(self, offset: int) -> Place:
-        line = bisect(self.starts, offset)
-        return Place(line, offset - self.starts[line - 1])
-
-
-def _on_one_line(text: str, tokens: list[Token], lines: _Lines) -> str:
-    """The tokens where they stand, blanks between them: a condition goes on in the next line, comments or not."""
-    parts, at = [], 0
+def _on_one_line(tokens: list[Token]) -> str:
+    """The tokens where they stand, blanks between them: a condition goes on in the next line, comments or not. Without
+    the blanks before the first, which Python would read as indentation.
+    """
+    parts, at = [], tokens[0].at
     for token in tokens:
-        begin = lines.offset(token.place)
-        parts += [" " * (begin - at), token.text]
-        at = begin + len(token.text)
+        parts += [" " * (token.at - at), token.text]
+        at = token.at + len(token.text)
     return "".join(parts)
 
 
-def _leading(text: str) -> tuple[str, int]:
-    """The text without the blanks before it, and how many they are: Python would read them as indentation."""
-    body = text.lstrip(" ")
-    return body, len(text) - len(body)
-
-
-def _relocate(nodes: list[ast.AST], source: str, before: int, lines: _Lines) -> None:
+def _relocate(nodes: list[ast.AST], source: str, before: int, text: str) -> None:
     """Positions in characters of the text as it was written; `ast` counts UTF-8 bytes of the trimmed line."""
     data = source.encode("utf-8", "surrogatepass")
     for node in nodes:
         if isinstance(node, ast.expr):
-            place = lines.place(before + len(data[: node.col_offset].decode("utf-8", "replace")))
-            node.lineno, node.col_offset = place.line, place.column
+            found = place(text, before + len(data[: node.col_offset].decode("utf-8", "replace")))
+            node.lineno, node.col_offset = found.line, found.column
 
 
 def _bounds(tree: ast.expr, nodes: list[ast.AST]) -> None:
@@ -114,30 +93,30 @@ def _inner(node: ast.AST) -> list[ast.AST]:
     return [child for child in found if not isinstance(child, _UNCOUNTED)]
 
 
-def _neighbours(tokens: list[Token]) -> None:
+def _neighbours(tokens: list[Token], text: str) -> None:
     """Mistakes that Python reads as something else, or words badly."""
     for left, right in pairwise(tokens):
         if left.kind == right.kind == "string":
-            raise Refused("syntax", "two strings side by side", right.place, "is a comma missing?")
+            raise Refused("syntax", "two strings side by side", place(text, right.at), "is a comma missing?")
         if left.text == right.text == "." or (left.text == "." and right.kind == "op"):
-            raise Refused("syntax", "a name is missing after '.'", right.place)
+            raise Refused("syntax", "a name is missing after '.'", place(text, right.at))
 
 
-def _syntax(error: SyntaxError, before: int, tokens: list[Token], lines: _Lines) -> Refused:
-    offset = before + max((error.offset or 1) - 1, 0)
+def _syntax(error: SyntaxError, tokens: list[Token], text: str) -> Refused:
+    offset = tokens[0].at + max((error.offset or 1) - 1, 0)
     last = tokens[-1]
     ends_open = last.text not in (")", "]") if last.kind == "op" else last.text in _ASK_FOR_MORE
     if ends_open:
-        return Refused("syntax", f"the condition ends after '{last.text}'", last.place)
-    number = next((n for n, token in enumerate(tokens) if lines.offset(token.place) >= offset), len(tokens) - 1)
+        return Refused("syntax", f"the condition ends after '{last.text}'", place(text, last.at))
+    number = next((n for n, token in enumerate(tokens) if token.at >= offset), len(tokens) - 1)
     message, hint = error.msg or "invalid syntax", ""
     if "invalid syntax" in message or "comma" in message or "not in" in message:
         message = f"'{tokens[number].text[:40]}' cannot stand here"
-        hint = operator_hint(tokens[number].text) or _of_two_parts(tokens, number)
-    return Refused("syntax", message, lines.place(offset), hint)
+        hint = operator_hint(tokens[number].text) or _of_two_parts(tokens, number, text)
+    return Refused("syntax", message, place(text, offset), hint)
 
 
-def _of_two_parts(tokens: list[Token], number: int) -> str:
+def _of_two_parts(tokens: list[Token], number: int, text: str) -> str:
     """What was meant where a word or value follows another."""
     if number == 0:
         return ""
@@ -147,7 +126,7 @@ def _of_two_parts(tokens: list[Token], number: int) -> str:
         words = [("".join(token.text for token in part) or "…") for part in (left, right)]
         shape = "{1}.{0}({2})" if operation.call == METHOD else "{0}({1}, {2})"
         return f"write {shape.format(operation.name, *words)}"
-    if tokens[number - 1].place.line < tokens[number].place.line:
+    if "\n" in text[tokens[number - 1].at : tokens[number].at]:
         return "a condition is one expression: join its lines with 'and' or 'or'"
     return ""
 
