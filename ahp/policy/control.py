@@ -4,7 +4,7 @@ import functools
 import operator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from ahp.policy.model_types import Duration, Keys, Scalar, Text, Texts, as_list
 from ahp.system import wings
@@ -97,12 +97,8 @@ class SplitAction(Keys):
 
 
 _HOST = r"^([A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?\.)*[A-Za-z]([A-Za-z0-9-]*[A-Za-z0-9])?(:[0-9]{1,5})?$"
-_HOST_SCHEMA = {"type": "string", "maxLength": 260, "pattern": _HOST}
-Hosts = Annotated[
-    list[Annotated[str, Field(max_length=260, pattern=_HOST)]],
-    BeforeValidator(as_list),
-    WithJsonSchema({"anyOf": [_HOST_SCHEMA, {"type": "array", "items": _HOST_SCHEMA}]}),
-]
+_Host = Annotated[str, Field(max_length=260, pattern=_HOST)]
+Hosts = Annotated[list[_Host], BeforeValidator(as_list, json_schema_input_type=_Host | list[_Host])]
 """Hosts by name. The last label begins with a letter, which no form of an address does (WHATWG URL, 3.5)."""
 
 

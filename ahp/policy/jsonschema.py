@@ -19,19 +19,9 @@ def schema() -> dict[str, Any]:
         _describe(definition, name)
     names = list(TRIGGERS)
     made["properties"]["hooks"]["propertyNames"] = {"enum": names}
-    hook = made["properties"]["hooks"].pop("additionalProperties")
-    oracles = made["$defs"]["HookKeys"]["properties"]["oracles"]
-    made["properties"]["hooks"]["additionalProperties"] = {"anyOf": [hook, {k: oracles[k] for k in ("type", "items")}]}
     trigger = {"enum": names}
     at = made["$defs"]["ShortRule"]["properties"]["at"]
     at["anyOf"] = [trigger, {"type": "array", "items": trigger, "minItems": 1}]
-    for name in ("ShortRule", "LongRule"):
-        suggestions = made["$defs"][name]["properties"]["suggestions"]
-        suggestions["items"] = _or_text(suggestions["items"])
-    extends = made["properties"]["extends"]
-    extends["items"] = _or_text(extends["items"])
-    extract = made["$defs"]["Command"]["properties"]["extract"]
-    extract["additionalProperties"] = _or_text(extract["additionalProperties"])
     return made
 
 
@@ -59,8 +49,3 @@ def _texts_of(model: type[Keys]) -> dict[str, str]:
             assert isinstance(text.value, ast.Constant) and isinstance(text.value.value, str)
             found[field.target.id] = inspect.cleandoc(text.value.value)
     return found
-
-
-def _or_text(entry: dict[str, Any]) -> dict[str, Any]:
-    """Where a plain text is read, too; the model's schema knows only the mapping it becomes."""
-    return {"anyOf": [{"type": "string"}, entry]}

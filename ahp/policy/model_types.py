@@ -5,7 +5,7 @@ people use (design §4).
 import re
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
 Scalar = str | int | float | bool | None
 
@@ -17,9 +17,6 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"([0-9]{1,9})\s*(ms|s|m|h|d)\Z")
 _COMPARISON = re.compile(r"\s*(==|!=|<=|>=|<|>|not\s+in\b|in\b|is\b)")
 FACT_PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*\Z")
-
-_TEXT_SCHEMA: dict[str, object] = {"type": "string"}
-_SCALAR_SCHEMA: dict[str, object] = {"type": ["string", "number", "boolean", "null"]}
 
 
 class Keys(BaseModel):
@@ -100,45 +97,18 @@ def _literal(path: str, value: object) -> str:
 
 Duration = Annotated[
     float,
-    BeforeValidator(seconds),
-    WithJsonSchema({"type": "string", "pattern": "^[0-9]+ *(ms|s|m|h|d)$", "examples": ["20s", "14d"]}),
+    BeforeValidator(
+        seconds,
+        json_schema_input_type=Annotated[str, Field(pattern="^[0-9]+ *(ms|s|m|h|d)$", examples=["20s", "14d"])],
+    ),
 ]
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]*$")]
 Text = Annotated[str, Field(min_length=1, max_length=4096)]
 Condition = Annotated[str, Field(min_length=1, max_length=4096)]
-Texts = Annotated[
-    list[Text],
-    BeforeValidator(as_list),
-    WithJsonSchema({"anyOf": [_TEXT_SCHEMA, {"type": "array", "items": _TEXT_SCHEMA}]}),
-]
+Texts = Annotated[list[Text], BeforeValidator(as_list, json_schema_input_type=str | list[str])]
 Filter = Annotated[
-    Condition,
-    BeforeValidator(filter_text),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                _TEXT_SCHEMA,
-                {
-                    "type": "object",
-                    "additionalProperties": {"anyOf": [_SCALAR_SCHEMA, {"type": "array", "items": _SCALAR_SCHEMA}]},
-                },
-            ]
-        }
-    ),
+    Condition, BeforeValidator(filter_text, json_schema_input_type=str | dict[str, Scalar | list[Scalar]])
 ]
-Intensities = Annotated[
-    dict[str, Intensity],
-    BeforeValidator(as_intensities),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"enum": ["block", "control", "prompt", "aid", "allow"]},
-                {
-                    "type": "object",
-                    "additionalProperties": {"enum": ["block", "control", "prompt", "aid", "allow"]},
-                    "required": ["default"],
-                },
-            ]
-        }
-    ),
-]
+_Levels = dict[str, Intensity]
+_WithDefault = Annotated[_Levels, Field(json_schema_extra={"required": ["default"]})]
+Intensities = Annotated[_Levels, BeforeValidator(as_intensities, json_schema_input_type=Intensity | _WithDefault)]

@@ -45,7 +45,7 @@ class SuggestionKeys(Keys):
     """What to do, a template like `message`."""
 
 
-Suggestion = Annotated[SuggestionKeys, BeforeValidator(as_suggestion)]
+Suggestion = Annotated[SuggestionKeys, BeforeValidator(as_suggestion, json_schema_input_type=str | SuggestionKeys)]
 
 
 class FindingKeys(Keys):
@@ -182,7 +182,7 @@ class HookKeys(Keys):
     """Its oracles, in order."""
 
 
-Hook = Annotated[HookKeys, BeforeValidator(_as_hook)]
+Hook = Annotated[HookKeys, BeforeValidator(_as_hook, json_schema_input_type=HookKeys | list[Oracle])]
 
 
 class Escalation(Keys):
@@ -228,7 +228,9 @@ class Command(Keys):
     """The program and its arguments, one text each; no shell reads them. Needed where there is no preset."""
     parse: Literal["json", "lines", "junit", "sarif", "exit"] = "exit"
     """How its output is read. Every way gives `exit_code` and `count`; junit and sarif give `findings`."""
-    extract: dict[str, Annotated[Extract, BeforeValidator(_as_extract)]] = Field(default={})
+    extract: dict[str, Annotated[Extract, BeforeValidator(_as_extract, json_schema_input_type=str | Extract)]] = Field(
+        default={}
+    )
     """More facts: a name and an expression over `output`; a number unless `{value, type}` says otherwise."""
     timeout: Duration = 30.0
     """After this long the whole process tree is ended and the facts are absent."""
@@ -294,7 +296,8 @@ def _as_pattern(given: BranchKeys) -> str:
 
 
 Authority = Annotated[
-    list[Annotated[BranchKeys, BeforeValidator(_as_branches), AfterValidator(_as_pattern)]], BeforeValidator(as_list)
+    list[Annotated[BranchKeys, BeforeValidator(_as_branches), AfterValidator(_as_pattern)]],
+    BeforeValidator(as_list, json_schema_input_type=str | list[str | BranchKeys]),
 ]
 
 
@@ -346,6 +349,12 @@ def _text_as_it_is(given: object, validate: ValidatorFunctionWrapHandler) -> str
     return given
 
 
+Extends = Annotated[
+    list[Annotated[SharedKeys, WrapValidator(_text_as_it_is)]],
+    BeforeValidator(as_list, json_schema_input_type=str | list[str | SharedKeys]),
+]
+
+
 class HooksFile(Keys):
     """A policy file: `.ahp/hooks.yaml`, `~/.ahp/hooks.yaml`, `.ahp/hooks.local.yaml`, or a pack."""
 
@@ -353,9 +362,7 @@ class HooksFile(Keys):
     """The version of this format."""
     requires: Text | None = None
     """The ahp versions that can read it: `>=0.3` or `>=0.3,<1`. Read before everything else."""
-    extends: Annotated[list[Annotated[SharedKeys, WrapValidator(_text_as_it_is)]], BeforeValidator(as_list)] = Field(
-        default=[]
-    )
+    extends: Extends = Field(default=[])
     """What this file changes and adds to: packs by name, files inside this file's folder (ending in .yaml), and
     policies of other repositories."""
     mode: Literal["enforce", "observe"] = "enforce"
