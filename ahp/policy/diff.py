@@ -12,7 +12,7 @@ from ahp.conditions.typecheck import Checked
 from ahp.policy.models import Escalation
 from ahp.policy.problems import Place, quoted
 from ahp.policy.raw import Field, RawPolicy
-from ahp.policy.refine import of_environment, with_limits
+from ahp.policy.refine import in_environment
 from ahp.policy.rule import Policy, Rule, box_of, named_limits
 from ahp.policy.vocabulary import DEVELOPMENT, Vocabulary
 from ahp.protocol.signals import strength
@@ -78,32 +78,35 @@ class _Sides:
         """The changes of one rule that both policies have."""
         condition, proof = self.condition(old, new), self.proof
         when, proofs = self.when(old, new), {"condition": proof, "when": self.proof}
-        found = [
-            ("condition", *condition, self.limits_place(old, new)),
-            ("when", *when, _when_place(new)),
-            ("intensity", *self.levels(old, new), self.levels_place(old, new)),
-            ("enabled", *_flag(old.enabled, new.enabled), _oracle_place(new, "enabled")),
-            ("on_missing", *_order(old.on_missing, new.on_missing, _ON_MISSING), new.raw.where("on_missing")),
-            (
-                "escalate",
-                *_flag(old.escalates, new.escalates or (old.escalates and new.always_blocks)),
-                new.raw.where("escalate"),
-            ),
-            ("shadow", *_leave(_shadow(old, self.old), _shadow(new, self.new)), self.shadow_place(new)),
-            ("locked", *_flag(old.locked, new.locked), new.raw.where("locked")),
-            ("overridable", *_leave(old.overridable, new.overridable), new.raw.where("overridable")),
-            ("ci", *_ci(old.raw.get("ci"), new.raw.get("ci")), new.raw.where("ci")),
-            ("redact", *_flag(_has(old, "redact"), _has(new, "redact")), new.raw.where("redact")),
-            ("ask", *_flag(_has(old, "ask"), _has(new, "ask")), new.raw.where("ask")),
-            ("severity", *_severity(old, new), new.raw.where("severity")),
-            ("action", *self.action(old, new), new.raw.where("action")),
-            ("otherwise", *_order(old.otherwise, new.otherwise, _ON_MISSING), new.raw.where("otherwise")),
-            ("refines", *self.softenings(old, new), self.softening_place(new)),
-            *self.settings(old, new),
-        ]
+        found = {
+            "condition": condition,
+            "when": when,
+            "intensity": self.levels(old, new),
+            "enabled": _flag(old.enabled, new.enabled),
+            "on_missing": _order(old.on_missing, new.on_missing, _ON_MISSING),
+            "escalate": _flag(old.escalates, new.escalates or (old.escalates and new.always_blocks)),
+            "shadow": _leave(_shadow(old, self.old), _shadow(new, self.new)),
+            "locked": _flag(old.locked, new.locked),
+            "overridable": _leave(old.overridable, new.overridable),
+            "ci": _ci(old.raw.get("ci"), new.raw.get("ci")),
+            "redact": _flag(old.raw.get("redact"), new.raw.get("redact")),
+            "ask": _flag(old.raw.get("ask"), new.raw.get("ask")),
+            "severity": _severity(old.raw.get("severity"), new.raw.get("severity")),
+            "action": self.action(old, new),
+            "otherwise": _order(old.otherwise, new.otherwise, _ON_MISSING),
+            "refines": self.softenings(old, new),
+        }
+        places = {
+            "condition": self.limits_place(old, new),
+            "when": new.raw.filters[-1].place if new.raw.filters else new.place,
+            "intensity": self.levels_place(old, new),
+            "shadow": self.shadow_place(new),
+            "refines": self.softening_place(new),
+        }
+        parts = [(part, *told, places.get(part) or new.raw.where(part)) for part, told in found.items()]
         return [
             Change(new.trigger, new.key, part, verdict, detail, place, proofs.get(part))
-            for part, verdict, detail, place in found
+            for part, verdict, detail, place in [*parts, *self.settings(old, new)]
             if verdict != EQUAL
         ]
 
@@ -130,8 +133,8 @@ class _Sides:
 
     def _covered(self, old: Rule, rules: list[Rule], environment: str) -> bool:
         """Whether one of the new `rules` holds wherever `old` did, by the limits of one environment."""
-        was = _resolved(old, environment, self.old.raw, self.old_words)
-        now = [_resolved(new, environment, self.new.raw, self.new_words) for new in rules]
+        was = in_environment(environment, old, self.old_words)
+        now = [in_environment(environment, new, self.new_words) for new in rules]
         parts = [one for one in now if one]
         return was is not None and len(parts) == len(now) and conditions.covers(parts, was, self.prove)
 
@@ -161,8 +164,8 @@ class _Sides:
 
     def condition_in(self, environment: str, old: Rule, new: Rule) -> str:
         """Compares the conditions with the limits that hold in one environment."""
-        one = _resolved(old, environment, self.old.raw, self.old_words)
-        two = _resolved(new, environment, self.new.raw, self.new_words)
+        one = in_environment(environment, old, self.old_words)
+        two = in_environment(environment, new, self.new_words)
         if one is None or two is None:
             return UNKNOWN
         return self.stricter(two, one)
@@ -276,15 +279,6 @@ _ON_MISSING = ("skip", "prompt", "block")
 _RUNGS = ("prompt", "control", "block")
 
 
-def _resolved(rule: Rule, environment: str, raw: RawPolicy, words: Vocabulary) -> Checked | None:
-    limits = {name: field.value for name, field in raw.limits.items()}
-    named = [path for path in named_limits(rule) if isinstance(limits.get(path.split(".")[1]), dict)]
-    if not named:
-        return rule.condition
-    values = {path: of_environment(limits[path.split(".")[1]], environment) for path in named}
-    return with_limits(rule, values, words)
-
-
 def _worst(verdicts: set[str]) -> str:
     for verdict in (WEAKER, INCOMPARABLE, UNKNOWN, STRONGER):
         if verdict in verdicts:
@@ -300,14 +294,6 @@ def _environments(raw: RawPolicy) -> list[tuple[str, Any]]:
         used = {limit: value for limit, value in limits.items() if f"limits.{limit}" in field.value}
         found.append((name, (field.value, used)))
     return found
-
-
-def _when_place(rule: Rule) -> Place:
-    return rule.raw.filters[-1].place if rule.raw.filters else rule.place
-
-
-def _oracle_place(rule: Rule, name: str) -> Place:
-    return rule.raw.oracle_fields[name].place if name in rule.raw.oracle_fields else rule.place
 
 
 def _flag(old: bool, new: bool) -> tuple[str, str]:
@@ -334,14 +320,9 @@ def _shadow(rule: Rule, policy: Policy) -> bool:
     return rule.shadow or policy.raw.setting("mode") == "observe"
 
 
-def _has(rule: Rule, name: str) -> bool:
-    return bool(rule.raw.get(name))
-
-
-def _severity(old: Rule, new: Rule) -> tuple[str, str]:
+def _severity(old: str, new: str) -> tuple[str, str]:
     """Only `high` has an effect: such a rule also blocks a change of nothing but the policy (authority §2.5)."""
-    one, two = old.raw.get("severity"), new.raw.get("severity")
-    return _flag(one == "high", two == "high")[0], f"{one} became {two}"
+    return _flag(old == "high", new == "high")[0], f"{old} became {new}"
 
 
 def _levels(rule: Rule) -> str:

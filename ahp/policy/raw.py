@@ -75,8 +75,9 @@ class RawRule:
         return _value(self.oracle_fields, name, OracleKeys)
 
     def where(self, *names: str) -> Place:
-        """The place of the first of these keys that was given, else of the rule."""
-        return next((self.fields[name].place for name in names if name in self.fields), self.place)
+        """The place of the first of these keys that was given, to its oracle too, else of the rule."""
+        given = {**self.oracle_fields, **self.fields}
+        return next((given[name].place for name in names if name in given), self.place)
 
 
 @dataclass(slots=True)

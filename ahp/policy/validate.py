@@ -53,7 +53,7 @@ class _Checker:
         self.bounds(rules)
         found = refine.refinements(rules)
         self.problems += found.problems
-        self.problems += refine.chosen_by_variable(self.raw, environment, rules, self.vocabulary)
+        self.problems += refine.chosen_by_variable(environment, rules, self.vocabulary)
         env_names = sorted(
             {path[4:] for _, checked in environment for path in checked.reads if path.startswith("env.")}
         )

@@ -147,7 +147,7 @@ class Sides:
         if self._judging.read(names.HOOKS) is not None and self.new.read(names.HOOKS) is None:
             return [Change("", names.HOOKS, "file", WEAKER, "the policy is removed", Place(names.HOOKS))]
         first = self._judging.read(names.HOOKS) is None  # nothing that was there gets weaker by it
-        settings = [] if first else [one for compare in _SETTINGS for one in compare(before, after)]
+        settings = [] if first else _settings(before, after)
         return settings + diff.compare(before, after, prove=True) + self._requirements()
 
     def _before(self) -> Policy:
@@ -214,47 +214,26 @@ class _Reader:
         return self._known[path]
 
 
-def _mode(old: Policy, new: Policy) -> list[Change]:
-    """Whether all rules only watch now, or none does because of `mode`: said once, beside what it does to each."""
-    one, two = old.raw.setting("mode"), new.raw.setting("mode")
-    if one == two:
-        return []
-    field = new.raw.settings.get("mode")
-    place = field.place if field is not None else Place(names.HOOKS)
-    told = "every rule is logged and none is enforced" if two == "observe" else "rules are enforced again"
-    return [Change("", names.HOOKS, "mode", WEAKER if two == "observe" else STRONGER, told, place)]
-
-
-def _keys(old: Policy, new: Policy) -> list[Change]:
-    """Whether approvers' keys may lie in files now."""
-    one, two = old.raw.setting("software_keys"), new.raw.setting("software_keys")
-    if one == two:
-        return []
-    field = new.raw.settings.get("software_keys")
-    place = field.place if field is not None else Place(names.HOOKS)
-    verdict = WEAKER if two else STRONGER
-    return [Change("", names.HOOKS, "software_keys", verdict, f"{quoted(one)} became {quoted(two)}", place)]
-
-
-def _box(old: Policy, new: Policy) -> list[Change]:
-    """What every box has, also one that no rule names."""
-    verdict, told = diff.compare_boxes(*[side.raw.setting("box").model_dump() for side in (old, new)])
-    field = new.raw.settings.get("box")
-    place = field.place if field is not None else Place(names.HOOKS)
-    return [Change("", names.HOOKS, "box", verdict, told, place)] if verdict != diff.EQUAL else []
-
-
-def _authority(old: Policy, new: Policy) -> list[Change]:
-    """Which branches have a policy of their own: theirs may be weaker or stricter than the default branch's."""
-    one, two = old.raw.setting("authority"), new.raw.setting("authority")
-    if sorted(one) == sorted(two):
-        return []
-    field = new.raw.settings.get("authority")
-    place = field.place if field is not None else Place(names.HOOKS)
-    return [Change("", names.HOOKS, "authority", UNKNOWN, f"{quoted(one)} became {quoted(two)}", place)]
-
-
-_SETTINGS = (_mode, _authority, _keys, _box)
+def _settings(old: Policy, new: Policy) -> list[Change]:
+    """What became of the keys that belong to no rule. `mode` is told once, beside what it does to each rule."""
+    found = []
+    for name in ("mode", "authority", "software_keys", "box"):
+        one, two = old.raw.setting(name), new.raw.setting(name)
+        told = f"{quoted(one)} became {quoted(two)}"
+        if name == "mode":
+            verdict = WEAKER if two == "observe" else STRONGER
+            told = "every rule is logged and none is enforced" if two == "observe" else "rules are enforced again"
+        elif name == "authority":  # a branch's own policy may be weaker or stricter than the default branch's
+            verdict = UNKNOWN if sorted(one) != sorted(two) else diff.EQUAL
+        elif name == "software_keys":
+            verdict = WEAKER if two else STRONGER
+        else:
+            verdict, told = diff.compare_boxes(one.model_dump(), two.model_dump())
+        if one != two and verdict != diff.EQUAL:
+            field = new.raw.settings.get(name)
+            place = field.place if field is not None else Place(names.HOOKS)
+            found.append(Change("", names.HOOKS, name, verdict, told, place))
+    return found
 
 
 def _may_hold_rules(path: str) -> bool:
