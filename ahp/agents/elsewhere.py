@@ -10,7 +10,7 @@ from ahp.agents.calls import call_view, tool_call
 from ahp.gate.decide import decide
 from ahp.hosts import asking, verdict_text
 from ahp.journal import session_calls
-from ahp.policy.judges import judges_of
+from ahp.policy.judge import judges_of
 from ahp.protocol.event import Event, Workspace
 from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict

@@ -11,8 +11,7 @@ from ahp.conditions.diagnostics import clip, quoted
 from ahp.conditions.guards import Plan
 from ahp.conditions.inference import result
 from ahp.conditions.language import OPERATIONS, callables
-from ahp.conditions.lexical import Refused
-from ahp.conditions.parse import place_of
+from ahp.conditions.parse import Refused, place_of
 from ahp.conditions.schema import ANY, Schema, Type
 
 LITERALS = {"true": True, "false": False, "null": None}  # beside Python's spellings, which the parser reads

@@ -9,7 +9,7 @@ from ahp.conditions.checker import Checker, Typed, a_type
 from ahp.conditions.diagnostics import quoted
 from ahp.conditions.evaluate import closure
 from ahp.conditions.guards import Plan, walk
-from ahp.conditions.lexical import Refused
+from ahp.conditions.parse import Refused
 from ahp.conditions.runtime import FAULTS, Bound
 from ahp.conditions.schema import ANY, BOOL, SchemaError, Type, type_of_value
 from ahp.conditions.spelling import nearest

@@ -1,15 +1,23 @@
-"""Text to syntax tree, within bounds; the tree is only read, never passed on or compiled (design §5)."""
+"""Text to syntax tree, within bounds; the tree is only read, never passed on or compiled (design §5).
+
+Only characters and words of the language reach Python's parser. Its tokenizer normalises identifiers, loads
+`unicodedata` for `\\N{…}`, and it is slow or deep on some input. None of that is reachable from here: what passes is
+short, ASCII outside strings, balanced, and made of a closed set of tokens.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
+import unicodedata
 import warnings
+from dataclasses import dataclass
 from itertools import pairwise, takewhile
+from keyword import kwlist
 
 from ahp.conditions.diagnostics import Place
 from ahp.conditions.language import METHOD, OPERATIONS
-from ahp.conditions.lexical import MAX_DEPTH, MAX_NODES, Refused, Token, place, refuse_hidden, scan
-from ahp.conditions.spelling import operator_hint
+from ahp.conditions.spelling import MENDED, operator_hint
 
 # In eval mode CPython does not look for the source file, and no real file is named so.
 _SOURCE = "<condition>"
@@ -136,3 +144,156 @@ def _dotted(tokens: list[Token]) -> list[Token]:
     if tokens and tokens[0].kind in ("string", "number"):
         return tokens[:1]
     return list(takewhile(lambda token: token.kind == "word" or token.text == ".", tokens))
+
+
+MAX_TEXT = 4096
+MAX_DEPTH = 24
+MAX_NODES = 256
+MAX_TOKENS = 1024
+MAX_DIGITS = 20
+
+_TOKEN = re.compile(
+    r"""(?P<blank>[ \t\r\n]+)|(?P<comment>\#[^\n]*)
+    |(?P<string>(?:[A-Za-z_]\w*)?(?=['"]))|(?P<word>[A-Za-z_]\w*)
+    |(?P<number>(?=\.?[0-9])(?:0[xX][\w.]*|(?:[eE][+-]|[\w.])+))
+    |(?P<op>//|[<>=!]=|[()\[\].,+\-*/%<>])""",
+    re.VERBOSE | re.ASCII,
+)
+_UNTIL_QUOTE = re.compile(r"""(['"])((?:\\[^\r\n]|(?!\1)[^\\\r\n])*)""")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_PAIRS = {")": "(", "]": "["}
+
+_ALLOWED_KEYWORDS = frozenset(["False", "None", "True", "and", "or", "not", "in", "is", "if", "else", "for"])
+
+
+class Refused(Exception):
+    """A text that is not in the language; carries the kind, the place and a hint, until `check` knows the position."""
+
+    def __init__(self, kind: str, message: str, place: Place, hint: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.place = place
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token: kind (word, number, string, op), text, and the index at which it begins."""
+
+    kind: str
+    text: str
+    at: int
+
+
+def place(text: str, at: int) -> Place:
+    """The place of the character at an index of the text."""
+    return Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at) - 1)
+
+
+def scan(text: str) -> list[Token]:
+    """The tokens of a condition. Raises Refused for whatever cannot be part of one; never looks at meaning."""
+    if len(text) > MAX_TEXT:
+        raise Refused("bound", f"a condition has at most {MAX_TEXT} characters, this one {len(text)}", Place())
+    tokens: list[Token] = []
+    opened: list[Token] = []
+    at = 0
+    while at < len(text):
+        token = _next(text, at)
+        at += len(token.text)
+        if token.kind in ("blank", "comment"):
+            continue
+        tokens.append(token)
+        if len(tokens) > MAX_TOKENS:
+            raise Refused("bound", f"a condition has at most {MAX_TOKENS} words and signs", place(text, at))
+        if token.text in ("(", "["):
+            opened.append(token)
+            if len(opened) > MAX_DEPTH:
+                raise Refused("bound", f"brackets nest at most {MAX_DEPTH} deep", place(text, token.at))
+        elif token.text in _PAIRS and (not opened or opened.pop().text != _PAIRS[token.text]):
+            raise Refused("syntax", f"'{token.text}' closes nothing", place(text, token.at))
+    if opened:
+        raise Refused("syntax", f"'{opened[-1].text}' is never closed", place(text, opened[-1].at))
+    if not tokens:
+        raise Refused("syntax", "the condition is empty", Place(), "write 'true' for a rule that always holds")
+    return tokens
+
+
+def _next(text: str, at: int) -> Token:
+    found = _TOKEN.match(text, at)
+    kind, said = (str(found.lastgroup), found.group()) if found else ("", "")
+    for length in (3, 2, *([] if said else [1])) if kind in ("op", "") else ():
+        if (sign := text[at : at + length]) in MENDED:
+            raise Refused("syntax", f"'{sign}' is not part of a condition", place(text, at), MENDED[sign])
+    if not kind:
+        raise _foreign(text, at)
+    if kind == "string" and said not in _ALLOWED_KEYWORDS:
+        return _string(text, at, said)
+    if kind == "comment":
+        refuse_hidden(said, place(text, at), "a comment")
+    elif kind == "number":
+        _check_number(said, place(text, at))
+    elif kind == "word" and said in kwlist and said not in _ALLOWED_KEYWORDS:
+        raise Refused("syntax", f"'{said}' is not part of a condition", place(text, at))
+    return Token("word" if kind == "string" else kind, said, at)
+
+
+def _string(text: str, at: int, prefix: str) -> Token:
+    here, begin = place(text, at), at + len(prefix)
+    if prefix not in ("", "r", "R"):
+        what = f"a string has no prefix '{prefix[:10]}'"
+        raise Refused("syntax", what, here, "write it without; only r'…' is known")
+    if text[begin : begin + 3] == text[begin] * 3:
+        raise Refused("syntax", "a string stands between single ' or \"", here)
+    found = _UNTIL_QUOTE.match(text, begin)
+    assert found is not None
+    if not text.startswith(text[begin], found.end()):
+        at_escape = text.startswith("\\", found.end())
+        raise Refused("syntax", "the string is never closed", place(text, found.end()) if at_escape else here)
+    named = next((one for one in _ESCAPED.finditer(text, *found.span(2)) if one[1] == "N"), None)
+    if named is not None and not prefix:
+        hint = "write the character itself"
+        raise Refused("syntax", "\\N is not read in a string", place(text, named.start()), hint)
+    refuse_hidden(found[2], here, "a string")
+    return Token("string", text[at : found.end() + 1], at)
+
+
+def _check_number(text: str, here: Place) -> None:
+    if len(text) > MAX_DIGITS:
+        raise Refused("bound", f"a number has at most {MAX_DIGITS} characters", here)
+    try:
+        value = float(text) if text[:2].lower() not in ("0x", "0b", "0o") else int(text, 0)
+    except ValueError:
+        raise Refused("syntax", f"'{text}' is not a number", here) from None
+    if value in (float("inf"), float("-inf")):
+        raise Refused("bound", f"{text} is too large a number", here)
+
+
+def _foreign(text: str, at: int) -> Refused:
+    char = text[at]
+    if char == "\\":
+        return Refused("syntax", "'\\' is not part of a condition", place(text, at), "a line goes on without it")
+    name = unicodedata.name(char, "a character without a name").lower()
+    what = f"U+{ord(char):04X} ({name}) is not part of a condition"
+    return Refused("syntax", what, place(text, at), "outside strings only ASCII is read")
+
+
+# What a backslash makes of letters and digits that mean something else in a regular expression.
+_ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\v": "\\v", **{chr(one): f"\\{one}" for one in range(1, 7)}}
+
+
+def refuse_hidden(text: str, place: Place, what: str) -> None:
+    """Raises Refused for the first character of `text` that does not show as itself.
+
+    Control and format characters (bidi, zero width), line separators, surrogates, unassigned and private code points.
+    Tab, newline and carriage return pass.
+    """
+    for char in text:
+        if char < "\x7f" and (char >= " " or char in "\t\n\r"):
+            continue
+        if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
+            message = f"{what} holds U+{ord(char):04X}, which does not show"
+            hint = "a regex can name it: matches(text, '\\\\x{…}')"
+            if what == "a string" and (written := _ESCAPES.get(char)):
+                hint = f"'{written}' stands for it; where a regex is meant, put an r in front: r'…{written}…'"
+            raise Refused("syntax", message, place, hint)

@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import cast
 
 from ahp.conditions.diagnostics import quoted
-from ahp.conditions.lexical import MAX_NODES, Refused
-from ahp.conditions.parse import parse, place_of
+from ahp.conditions.parse import MAX_NODES, Refused, parse, place_of
 
 SHARED = "conditions"
 _parsed = lru_cache(maxsize=1024)(parse)  # rules have the same `each` and `when`, and stand at several triggers

@@ -9,7 +9,7 @@ from ahp.conditions import calls, globs
 from ahp.conditions.checker import KNOWN_ARE, LITERALS, Checker, Typed, a_type
 from ahp.conditions.diagnostics import quoted
 from ahp.conditions.language import FUNCTION, LOOP, METHOD, OPERATIONS, callables
-from ahp.conditions.lexical import Refused
+from ahp.conditions.parse import Refused
 from ahp.conditions.schema import ANY, Fact, Type
 from ahp.conditions.spelling import ending, nearest, word_hint
 

@@ -86,3 +86,21 @@ def _load() -> "Any":
 
         raise LostDependency(ImportError("google-re2 brings no re2._re2", name="re2"))
     return module.RE2
+
+
+def named_groups(pattern: str, text: str) -> list[str]:
+    """The names of the groups of `pattern` that take part in a match, in the order in which they occur in the text.
+
+    Of a text that is longer than `matches` reads there are none. Raises re2.error for what is no RE2 expression.
+    """
+    import re2
+
+    if len(text) > MAX_CHARS:
+        return []
+    options = re2.Options()
+    options.max_mem = MAX_REGEX_MEMORY
+    options.log_errors = False
+    found: dict[str, None] = {}
+    for match in re2.compile(pattern.encode("utf-8"), options).finditer(text.encode("utf-8", "replace")):
+        found |= dict.fromkeys(name.decode() for name, group in match.groupdict().items() if group is not None)
+    return list(found)

@@ -11,7 +11,7 @@ from typing import Any
 from ahp.conditions import calls, guards, normal, operators, paths
 from ahp.conditions.checker import Checker, Typed
 from ahp.conditions.diagnostics import ConditionError, Place, Position, Problem, quoted
-from ahp.conditions.lexical import Refused
+from ahp.conditions.parse import Refused
 from ahp.conditions.parts import filled
 from ahp.conditions.schema import MAX_CONDITION_COST, Schema, Type
 

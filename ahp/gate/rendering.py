@@ -89,7 +89,7 @@ def _finding(rule: "RuleAnswer", values: "Mapping[str, object]", item: object) -
 
 def _kinds(patterns: list[list[str]], item: object) -> str:
     """The kinds of what was found, by the names that its regexes give their groups; nothing of the text itself."""
-    from ahp.conditions.named_groups import named_groups
+    from ahp.conditions.regexes import named_groups
 
     kinds: dict[str, None] = {}
     for field, pattern in patterns:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ahp.insight.advice import Advice
 from ahp.policy import layers
-from ahp.policy.expand import LEVELS
+from ahp.policy.merge import LEVELS
 from ahp.policy.rule import Policy, rule_digest
 from ahp.policy.sources import PolicySource, Watched
 from ahp.system import yamltree

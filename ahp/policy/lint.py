@@ -1,9 +1,13 @@
-"""`ahp policy lint`: two evaluators compared, and advice on what is allowed but seldom meant (seed 002 §4.2)."""
+"""`ahp policy lint`: two evaluators compared, advice on what is allowed but seldom meant (seed 002 §4.2), and what is
+proven of rules: those that never or always hold, that nobody hears, that leave no way.
+"""
 
 import os
 from collections.abc import Iterator
+from itertools import combinations, islice, permutations
+from typing import Any
 
-from ahp.conditions import reference
+from ahp.conditions import compare, reference
 from ahp.conditions.evaluate import set_deadline
 from ahp.conditions.guards import Plan, walk
 from ahp.conditions.language import LOOP, OPERATIONS
@@ -14,13 +18,13 @@ from ahp.conditions.pitfalls import braced
 from ahp.conditions.runtime import names
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Checked
-from ahp.policy import pairs
-from ahp.policy.expand import LEVELS
+from ahp.policy.merge import LEVELS
 from ahp.policy.problems import Place, PolicyError, Problem, closest
 from ahp.policy.program import ALONE, FIXED_AT
 from ahp.policy.rule import Policy, Rule, limits_in
 from ahp.policy.templates import lone_brace, named, templates
 from ahp.policy.vocabulary import Vocabulary
+from ahp.protocol.signals import strength
 from ahp.protocol.triggers import TRIGGERS
 
 
@@ -52,7 +56,7 @@ def advise(policy: Policy) -> list[Problem]:
     for rule in policy.rules:
         advice += _of_rule(rule, policy.raw.setting("escalation") is not None)
         advice += _braces(rule, words.schema(rule.trigger)) + _quadratic(rule)
-    advice += _softenings(policy) + _twins(policy) + pairs.advise(policy) + _lent(policy)
+    advice += _softenings(policy) + _twins(policy) + _proven(policy) + _lent(policy)
     advice += _unread_limits(policy) + _unread_facts(policy) + _idle_actions(policy)
     advice += _unread_parts(policy)
     advice += _twice(policy) + _patterns(policy) + _alone(policy) + _fraction(policy) + _lost_controls(policy)
@@ -309,3 +313,73 @@ def _twins(policy: Policy) -> list[Problem]:
         if earlier != rule.place:
             found.append(Problem(rule.place, f"`{rule.key}` asks the same as the rule at {earlier}"))
     return found
+
+
+_AT_MOST = 100  # questions of one kind to the solver, which takes some 20 ms for each
+
+
+def _proven(policy: Policy) -> list[Problem]:
+    """What the author of a rule, or of one of two, probably did not mean."""
+    solver = compare.solver()
+    softened = {(one.trigger, one.weaker, one.stronger) for one in policy.softened}
+    found: list[Problem] = []
+    if solver:
+        for rule in islice((rule for rule in policy.rules if not _of_pack(rule)), _AT_MOST):
+            found += _by_itself(rule, policy, solver)
+    for trigger in TRIGGERS:
+        plain = [rule for rule in policy.at(trigger) if rule.each is None and rule.when is None and not rule.shadow]
+        pairs = ((one, other) for one, other in permutations(plain, 2) if _may_be_unheard(one, other))
+        for weak, strong in islice(pairs, _AT_MOST):
+            if (trigger, weak.key, strong.key) not in softened and compare.covers(
+                [strong.condition], weak.condition, prove=True
+            ):
+                what = f"`{weak.key}` matches only where `{strong.key}` refuses; are the two conditions swapped?"
+                found.append(Problem(weak.raw.where("condition"), what))
+        found += _without_a_way(plain)
+    return found
+
+
+def _by_itself(rule: Rule, policy: Policy, solver: Any) -> Iterator[Problem]:
+    """A condition that is never or always true, and a rule that refines one with which it never holds."""
+    asked = [one for one in (rule.when, rule.condition) if one is not None]
+    place = rule.raw.where("condition")
+    if rule.condition.reads and solver.can_hold(*asked).proven:
+        yield Problem(place, f"`{rule.key}` never holds")
+    elif rule.condition.reads and solver.can_fail(rule.condition).proven:
+        yield Problem(place, f"the condition of `{rule.key}` holds for all facts that are there")
+    refined = rule.raw.get("refines")
+    for other in policy.at(rule.trigger) if refined else ():
+        same = (other.raw.oracle, other.raw.id) == (rule.raw.oracle, refined)
+        if same and _same_items(rule, other) and solver.can_hold(rule.condition, other.condition).proven:
+            yield Problem(
+                rule.raw.where("refines"), f"`{rule.key}` never refines `{other.key}`: they never hold together"
+            )
+
+
+def _same_items(one: Rule, other: Rule) -> bool:
+    return (one.each and (one.each.var, one.each.plan)) == (other.each and (other.each.var, other.each.plan))
+
+
+def _of_pack(*rules: Rule) -> bool:
+    return all(rule.layer.startswith("pack ") for rule in rules)
+
+
+def _may_be_unheard(weak: Rule, strong: Rule) -> bool:
+    """Whether a rule that lets go on may speak only where another one blocks; two of packs are meant so."""
+    if not strong.always_blocks or not _is_below_block(weak) or weak.condition.plan == strong.condition.plan:
+        return False
+    return not _of_pack(weak, strong) and bool(weak.condition.reads & strong.condition.reads)
+
+
+def _without_a_way(rules: list[Rule]) -> Iterator[Problem]:
+    """Two blocks of which one always holds."""
+    blocks = [rule for rule in rules if rule.always_blocks and rule.condition.reads]
+    pairs = (pair for pair in combinations(blocks, 2) if pair[0].condition.reads & pair[1].condition.reads)
+    for one, other in islice((pair for pair in pairs if not _of_pack(*pair)), _AT_MOST):
+        if compare.leave_nothing([one.condition, other.condition]):
+            what = f"`{one.key}` and `{other.key}` refuse everything together: one of them always holds"
+            yield Problem(other.raw.where("condition"), what)
+
+
+def _is_below_block(rule: Rule) -> bool:
+    return all(0 < strength(level) < strength("block") for level in rule.intensity.values())

@@ -1,7 +1,7 @@
 """Raw policy to checked policy: the second stage, after which every condition is understood (design §4, §5)."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
@@ -13,9 +13,9 @@ from ahp.conditions.regexes import regex
 from ahp.conditions.schema import MAX_COST, MAX_RULES, Schema, Type
 from ahp.conditions.typecheck import Checked, Each
 from ahp.facts.schemas import triggers_of, where
-from ahp.policy import blame, refine
+from ahp.policy import refine
 from ahp.policy.control import OF_CALLS
-from ahp.policy.expand import expand
+from ahp.policy.merge import expand
 from ahp.policy.problems import Place, Problem, quoted
 from ahp.policy.raw import Field, RawPolicy, RawRule
 from ahp.policy.rule import Policy, Rule, limits_in
@@ -32,6 +32,7 @@ def validate(raw: RawPolicy) -> tuple[Policy, list[Problem]]:
 Item = tuple[str, Type]
 Parts = dict[str, str]
 T = TypeVar("T")
+Ask = Callable[..., Any]  # of `constants=`, what is checked
 
 
 class _Checker:
@@ -172,7 +173,7 @@ class _Checker:
         is_it = empty and (again is None or again.constant is None)
         return f", as {' and '.join(f'`{path}`' for path in empty)} is empty" if is_it else ""
 
-    def refuse(self, found: Iterable[ConditionProblem], field: Field, raw: RawRule | None, ask: blame.Ask) -> None:
+    def refuse(self, found: Iterable[ConditionProblem], field: Field, raw: RawRule | None, ask: Ask) -> None:
         for problem in found:
             if problem.message in self.told:
                 continue
@@ -188,11 +189,11 @@ class _Checker:
         text: str,
         field: Field,
         raw: RawRule | None,
-        ask: blame.Ask,
+        ask: Ask,
         verb: str = "cannot use",
     ) -> Problem:
         """What is found about a condition: at its place, or where another file gives the limit that is to blame."""
-        blamed = blame.limit_of(found, field.value, field, self.raw, self.vocabulary.constants, ask)
+        blamed = limit_of(found, field.value, field, self.raw, self.vocabulary.constants, ask)
         if blamed is None:
             return Problem(_at(found, field.place), text)
         path, limit = blamed
@@ -338,3 +339,67 @@ def _unique(problems: list[Problem]) -> list[Problem]:
     for problem in sorted(problems):
         first.setdefault((problem.place, problem.what.partition(";")[0]), problem)
     return list(first.values())
+
+
+_SAMPLES: tuple[Any, ...] = (50, "x", ["x"])  # values of a limit that no other file gives
+
+
+def limit_of(
+    found: ConditionProblem, text: str, field: Field, raw: RawPolicy, constants: dict[str, Any], ask: Ask
+) -> tuple[str, Field] | None:
+    """The full path of a limit named in `text`, and its value, without which `found` would not be said; None where the
+    condition's own file is to blame.
+
+    `field` has the condition; `ask` checks it with the constants it is given. A limit is to blame only where a later
+    file gives it than the condition's, or any file that a pack's condition cannot know, and where `found` goes away
+    with the value that another file gives, or with a sample.
+    """
+    foreign = [(path, limit) for path, limit in _limits(text, raw) if _is_later(limit, field, raw)]
+    before = _told(ask, constants) if foreign else set()
+    kept = dict(constants)
+    for path, limit in foreign:
+        given = [one.value for one in raw.every_limit[path.removeprefix("limits.")]]
+        others = [_one(value) for value in given if value != limit.value]
+        for value in others or _SAMPLES:
+            again = _told(ask, {**kept, path: value})
+            if _mark(found) not in again and again <= before:
+                return path, limit
+        if others:  # where two limits are wrong, neither alone takes the problem away
+            kept[path] = others[0]
+    return None
+
+
+def _limits(text: str, raw: RawPolicy) -> Iterator[tuple[str, Field]]:
+    for path in sorted(limits_in(text)):
+        limit = raw.limits.get(path.removeprefix("limits."))
+        if limit is not None:
+            yield path, limit
+
+
+def _is_later(limit: Field, field: Field, raw: RawPolicy) -> bool:
+    if limit.layer.startswith("pack ") or limit.place.file == field.place.file:
+        return False
+    order = {name: number for number, name in enumerate(raw.files)}
+    return field.layer.startswith("pack ") or order[limit.place.file] > order[field.place.file]
+
+
+def _one(value: Any) -> Any:
+    """A value of a limit, which may differ by environment."""
+    return value.get("default") if isinstance(value, dict) else value
+
+
+Mark = tuple[str, int, int]
+
+
+def _mark(problem: ConditionProblem) -> Mark:
+    return problem.kind, problem.line, problem.column
+
+
+def _told(ask: Ask, constants: dict[str, Any]) -> set[Mark]:
+    """All that is said of a condition with these constants."""
+    try:
+        checked = ask(constants=constants)
+    except ConditionError as error:
+        return {_mark(problem) for problem in error.problems}
+    told = (*getattr(checked, "advice", ()), getattr(checked, "constant_problem", None))
+    return {_mark(problem) for problem in told if problem is not None}

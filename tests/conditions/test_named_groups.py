@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.conditions.named_groups import named_groups
+from ahp.conditions.regexes import named_groups
 from ahp.conditions.runtime import MAX_CHARS
 
 KINDS = "(?:(?P<digits>[0-9]+)|(?P<word>[a-z]+)|!)"

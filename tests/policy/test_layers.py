@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.policy import extends, layers, sources
+from ahp.policy import layers, sources
 from ahp.policy.problems import PolicyError
 
 from .conftest import Errors, Load
@@ -200,7 +200,7 @@ def test_what_cannot_be_extended_is_an_error_at_its_place(errors: Errors, wanted
 
 
 def test_the_number_of_extended_files_is_bounded(errors: Errors, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extends, "MAX_FILES", 1)
+    monkeypatch.setattr(layers, "MAX_FILES", 1)
     found = errors("extends: [a.yaml, b.yaml]", a__yaml="limits: {x: 1}", b__yaml="limits: {y: 1}")
     assert found == ["hooks.yaml:1:19: more than 1 files are extended"]
 
