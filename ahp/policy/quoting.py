@@ -2,29 +2,22 @@
 
 import ast
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 import yaml
 
-_ENTRY = re.compile(r"(\s*(?:- )*(?:[\w.\-]+|'[^']*'|\"[^\"]*\"):[ \t]+)(.+?)([ \t]+#.*)?$")
-_ITEM = re.compile(r"(\s*(?:- )+)(.+?)([ \t]+#.*)?$")
-# inside `{…}`: a value that goes on behind its quotes, and a call whose comma ends the value
-_IN_FLOW = (
-    re.compile(r"[{,]\s*[\w.\-]+: +((?:'[^']*'|\"[^\"]*\") [^,{}]*[^,{}\s])\s*(?=[,}])"),
-    re.compile(r"[{,]\s*[\w.\-]+: +([^\s,{}\[\]'\"][^,{}\[\]'\"]*?\([^(){},]*,[^(){}]*\)[^,{}]*?)\s*(?=[,}])"),
-    re.compile(r"[{,]\s*[\w.\-]+: +([\w.]+\([^(){},]*,[^(){}]*\)[^,{}]*?)\s*(?=[,}])"),
-    re.compile(r"[{,]\s*[\w.\-]+: +(\{[^{},]*\} *[^,{}\s][^,{}]*?)\s*(?=[,}])"),
-    re.compile(r"[{,]\s*[\w.\-]+: +([%@`][^,{}]*?)\s*(?=[,}])"),
-    re.compile(r"[{,]\s*[\w.\-]+: +([^\s,{}\[\]'\"][^,{}]*?\{[^{}]*\}[^,{}]*?)\s*(?=[,}])"),
-)
+# where a value begins: behind a key, behind the dash of an item, inside of brackets
+_BEGINS = re.compile(r"(?:[\w.\-'\"]:[ \t]+|^\s*(?:- )+|[\[,{]\s*)(?=[^\s#])")
+_ENDS = re.compile(r"(?=\s*[,\]}])|(?=[ \t]+#)|\s*$")
+_ANOTHER = re.compile(r"[,{]\s*[\w.\-]+:\s")  # a value does not go on behind the next key
+_NAME = re.compile(r"[\w.\-]+")
+_CLOSED = re.compile(r"[{\[][^{}\[\]]*[}\]].")
+_TRIES, _LONGEST = 100, 1000
+_ENTRY = re.compile(r"(\s*(?:- )*(?:[\w.\-]+|'[^']*'|\"[^\"]*\"):[ \t]+|\s*(?:- )+)(.+?)([ \t]+#.*)?$")
 # an item of a list in brackets that begins as no value does
 _IN_LIST = re.compile(r"(?<=[\[,])(\s*)([*&%@`][^,\[\]{}'\"]*?)(?=\s*[,\]])")
-# a value in quotes that are quotes of its own, too: 'a == 'b''
-_TWICE = re.compile(
-    r"""([:,\[{-]\s+)(['"])((?:(?!\2)[^,{}\n])*\2(?:(?!\2)[^,{}\n])*\2(?:(?!\2)[^,{}\n])*)\2(?=\s*(?:[,}]|$))"""
-)
 _BLOCK = re.compile(r"[|>][-+0-9]*")  # begins a text of several lines
-# what YAML reads as something else at the head of a plain value
-_INDICATORS = "!'\"{[&*%@`|>#"
 
 
 def quote(value: str) -> str:
@@ -57,24 +50,29 @@ def mend_line(line: str) -> str:
         mended = mend_tag(line, found.start(1) + 1)
         if mended and _loads(mended):
             return mended
-    for found in _TWICE.finditer(line):
-        mended = line[: found.start()] + found.group(1) + quote(found.group(3)) + line[found.end() :]
-        if not _is_expression(found.group()[len(found.group(1)) :]) and _loads(mended):
-            return mended.strip()
-    mended = _IN_LIST.sub(lambda found: found[1] + quote(found[2]), line)
-    if mended != line and _loads(mended):
-        return mended.strip()
-    for found in (match for pattern in _IN_FLOW for match in pattern.finditer(line)):
-        mended = line[: found.start(1)] + quote(found.group(1)) + line[found.end(1) :]
-        if _loads(mended):
-            return mended.strip()
-    for pattern in (_ENTRY, _ITEM):
-        whole = pattern.match(line)
-        if whole and _needs_quotes(whole.group(2)):
-            mended = whole.group(1) + quote(_unwrapped(whole.group(2))) + (whole.group(3) or "")
-            if _loads(mended):
-                return mended.strip()
-    return ""
+    if len(line) > _LONGEST or _fits(line):
+        return ""
+    listed = _IN_LIST.sub(lambda found: found[1] + quote(found[2]), line)
+    each = (_quoted(line, begin, end) for begin, end in islice(_values(line), _TRIES))
+    return next((one.strip() for one in (listed, *each) if _fits(one)), "")
+
+
+def _values(line: str) -> Iterator[tuple[int, int]]:
+    """From where to where a value may go, the one that begins first and ends first before all others."""
+    for begin in (found.end() for found in _BEGINS.finditer(line)):
+        for end in (found.start() for found in _ENDS.finditer(line, begin + 1)):
+            yield begin, end
+            if _ANOTHER.search(line, begin, end):
+                break
+
+
+def _quoted(line: str, begin: int, end: int) -> str:
+    """The line with quotes around that value, where it may lack them."""
+    value = line[begin:end]
+    is_whole = value[0] in "{[" and not _CLOSED.match(value)  # then a mistake is inside of it
+    if is_whole or _BLOCK.fullmatch(value) or _ANOTHER.search(value):
+        return line
+    return line[:begin] + quote(_unwrapped(value)) + line[end:]
 
 
 def mend_escape(line: str, column: int) -> str:
@@ -89,11 +87,9 @@ def mend_escape(line: str, column: int) -> str:
 
 def mend_item(line: str, column: int) -> str:
     """The line with the item of a list quoted that begins at `column` (from 1) and that a colon made a mapping."""
-    item = re.compile(r"[^,\[\]{}]+" if "[" in line[: column - 1] else r".+?(?=\s+#|\s*$)").match(line, column - 1)
-    if item is None:
-        return ""
-    mended = line[: item.start()] + quote(item[0].rstrip()) + line[item.end() :]
-    return mended.strip() if _loads(mended) else ""
+    ends = (found.start() for found in islice(_ENDS.finditer(line, column), _TRIES))
+    each = (line[: column - 1] + quote(line[column - 1 : end]) + line[end:] for end in ends)
+    return next((one.strip() for one in each if _loads(one)), "")
 
 
 def mend_cut(value: str, line: str, end: int) -> str:
@@ -104,15 +100,6 @@ def mend_cut(value: str, line: str, end: int) -> str:
         return ""
     whole = re.match(r"(\s*(?:- )*[\w.\-]+:[ \t]+)(.+?)\s*$", line)
     return (whole.group(1) + quote(whole.group(2))).strip() if whole and _loads(line) else ""
-
-
-def _needs_quotes(value: str) -> bool:
-    if _BLOCK.fullmatch(value):
-        return False
-    if value[0] in "{[":
-        # a list or mapping with a mistake inside, unless text follows its closing bracket
-        return re.match(r"[{\[][^{}\[\]]*[}\]].", value) is not None
-    return value[0] in _INDICATORS or ": " in value or value.endswith(":")
 
 
 def _unwrapped(value: str) -> str:
@@ -138,13 +125,23 @@ def _loads(line: str) -> bool:
     return True
 
 
+def _fits(line: str) -> bool:
+    """Whether a line can be read, and each of its keys is a name: no part of a value that a comma has cut."""
+    try:
+        queue = [yaml.load(line.strip(), Loader=yaml.CSafeLoader)]
+    except (yaml.YAMLError, TypeError):  # a key may be no text
+        return False
+    for one in queue:
+        queue += [*one, *one.values()] if isinstance(one, dict) else one if isinstance(one, list) else ()
+        if isinstance(one, dict) and not all(_NAME.fullmatch(str(key)) for key in one):
+            return False
+    return True
+
+
 def mend_text(line: str, key: str) -> str:
     """The line with its whole value quoted, where `key` wants a text and YAML read something else; "" when unclear."""
     whole = _ENTRY.match(line)
-    if whole is not None and whole.group(1).strip().lstrip("- ").rstrip(":").strip() != key:
+    if whole is None or whole[1].strip().lstrip("- ").rstrip(":").strip() not in (key, ""):
         return ""  # the value is inside of another one
-    whole = whole or _ITEM.match(line)
-    if whole is None:
-        return ""
-    mended = whole.group(1) + quote(whole.group(2)) + (whole.group(3) or "")
+    mended = whole[1] + quote(whole[2]) + (whole[3] or "")
     return mended.strip() if _loads(mended) else ""
