@@ -124,8 +124,8 @@ def _arity(checker: Checker, node: ast.Call, operation: Operation, before: int) 
 # The kinds of arguments that entries of the language name: what each accepts, and as what.
 
 
-def _number(checker: Checker, value: Typed, operation: Operation) -> Typed:
-    return checker.number(value, f"{operation.name}()")
+def _kinds(*kinds: str) -> Callable[[Checker, Typed, Operation], Typed]:
+    return lambda checker, value, operation: checker.needing(f"{operation.name}()", value, *kinds)
 
 
 def _text(checker: Checker, value: Typed, operation: Operation) -> Typed:
@@ -135,22 +135,14 @@ def _text(checker: Checker, value: Typed, operation: Operation) -> Typed:
     if value.type.name == "record":
         parts = [f"{value.bare}.{field}" for field, kind in value.type.fields.items() if kind.type.name == "str"]
         hint = f"write {parts[0]}" if len(parts) == 1 else f"texts of it are {', '.join(parts)}" if parts else ""
-    return checker.string(value, f"{name}()", hint)
+    return checker.needing(f"{name}()", value, "str", hint=hint)
 
 
 def _text_or_texts(checker: Checker, value: Typed, operation: Operation) -> Typed:
     literal = value.is_const() and value.group == "list"
     if literal and all(isinstance(one, str) for one in value.plan[1]):
         return value
-    return checker.string(value, f"{operation.name}()")
-
-
-def _sized(checker: Checker, value: Typed, operation: Operation) -> Typed:
-    sized = checker.typed(value, "str", "list", "map")
-    if value.group not in ("str", "list", "map", "any"):
-        what = f"{operation.name}() needs a text, a list or a map, {value.text} is {a_type(value.type)}"
-        raise checker.refuse(value.node, "type", what)
-    return sized
+    return checker.needing(f"{operation.name}()", value, "str")
 
 
 def _fact(checker: Checker, value: Typed, operation: Operation) -> Typed:
@@ -158,14 +150,6 @@ def _fact(checker: Checker, value: Typed, operation: Operation) -> Typed:
     if value.plan[0] not in _PATHS and not limit:
         raise checker.refuse(value.node, "type", f"{operation.name}() asks about a fact; {value.text} is not one")
     return value
-
-
-def _map(checker: Checker, value: Typed, operation: Operation) -> Typed:
-    found = checker.typed(value, "map")
-    if found.type.name != "map":
-        what = f"{operation.name}() needs a map, {value.text} is {a_type(value.type)}"
-        raise checker.refuse(value.node, "type", what)
-    return found
 
 
 def _document(checker: Checker, value: Typed, operation: Operation) -> Typed:
@@ -181,10 +165,6 @@ def _steps(checker: Checker, value: Typed, operation: Operation) -> Typed:
     if not _PATH.fullmatch(value.plan[1]):
         hint = "a path is keys with dots between them; a key with a dot in it stands in double quotes"
         raise checker.refuse(value.node, "pattern", f"{value.text} is no path: {hint}")
-    return value
-
-
-def _anything(checker: Checker, value: Typed, operation: Operation) -> Typed:
     return value
 
 
@@ -228,16 +208,14 @@ def _mended(pattern: str) -> str:
 
 
 KINDS: dict[str, Callable[[Checker, Typed, Operation], Typed]] = {
-    "number": _number,
+    "number": _kinds("number"),
     "text": _text,
     "text or texts": _text_or_texts,
-    "text or list or map": _sized,
+    "text or list or map": _kinds("str", "list", "map"),
     "fact": _fact,
-    "value": _anything,
-    "container": _anything,
-    "item": _anything,
+    **dict.fromkeys(["value", "container", "item"], lambda checker, value, operation: value),
     "pattern": _pattern,
-    "map": _map,
+    "map": _kinds("map"),
     "document": _document,
     "path": _steps,
 }

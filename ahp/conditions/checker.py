@@ -146,18 +146,16 @@ class Checker:
         }.get(typed.group, "")
         raise self.refuse(node, "type", f"{typed.text} is {a_type(typed.type)}, not true or false", hint)
 
-    def number(self, value: Typed, what: str) -> Typed:
-        """An expression that `what` uses as a number."""
-        typed = self.typed(value, "number")
-        if not typed.type.is_number:
-            raise self.refuse(value.node, "type", f"{what} needs numbers, {value.text} is {a_type(value.type)}")
-        return typed
-
-    def string(self, value: Typed, what: str, hint: str = "") -> Typed:
-        """An expression that `what` uses as a text."""
-        typed = self.typed(value, "str")
-        if typed.type.name != "str":
-            raise self.refuse(value.node, "type", f"{what} needs a text, {value.text} is {a_type(value.type)}", hint)
+    def needing(self, what: str, value: Typed, *kinds: str, hint: str = "") -> Typed:
+        """An expression that `what` uses as a value of one of these kinds."""
+        typed = self.typed(value, *kinds)
+        if typed.group not in (*kinds, "any"):
+            needs = (
+                "numbers"
+                if kinds == ("number",)
+                else " or ".join(", ".join(_TYPES[one] for one in kinds).rsplit(", ", 1))
+            )
+            raise self.refuse(value.node, "type", f"{what} needs {needs}, {value.text} is {a_type(value.type)}", hint)
         return typed
 
     def items(self, node: ast.expr) -> Typed:

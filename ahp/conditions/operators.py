@@ -42,7 +42,7 @@ def sequence(checker: Checker, node: ast.List | ast.Tuple) -> Typed:
 def unary(checker: Checker, node: ast.UnaryOp) -> Typed:
     if isinstance(node.op, ast.Not):
         return checker.made(node, "not", checker.boolean(node.operand))
-    operand = checker.number(checker.expr(node.operand), "a sign")
+    operand = checker.needing("a sign", checker.expr(node.operand), "number")
     negated = isinstance(node.op, ast.USub)
     if operand.is_const():
         return checker.made(node, "const", parameter=-operand.plan[1] if negated else operand.plan[1])
@@ -56,7 +56,9 @@ def binary(checker: Checker, node: ast.BinOp) -> Typed:
     op = _ARITHMETIC.get(type(node.op))
     if op is None:
         raise checker.refuse(node, "syntax", "this operator is not part of a condition")
-    found = checker.made(node, op, *(checker.number(checker.expr(side), f"'{op}'") for side in (node.left, node.right)))
+    found = checker.made(
+        node, op, *(checker.needing(f"'{op}'", checker.expr(side), "number") for side in (node.left, node.right))
+    )
     _computable(checker, found)
     return found
 

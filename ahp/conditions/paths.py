@@ -126,7 +126,7 @@ def subscript(checker: Checker, node: ast.Subscript) -> Typed:
         return _member(checker, node, node.value, key)
     typed = checker.expr(node.value)
     if type(key) is not int and (typed.type is ANY or typed.type.name == "map"):
-        name = checker.string(checker.expr(node.slice), "a key")
+        name = checker.needing("a key", checker.expr(node.slice), "str")
         return checker.made(node, "entry", typed, name)
     if type(key) is not int:
         raise checker.refuse(

@@ -175,40 +175,29 @@ def _answers(policy: Policy, trigger: str, rules: list[Rule]) -> Answers:
 
 
 def _answer(policy: Policy, rule: Rule) -> RuleAnswer:
-    raw = rule.raw
+    raw, each = rule.raw, rule.each
     action, finding, reversible = raw.get("action"), raw.get("finding"), raw.get("reversible")
-    return RuleAnswer(
-        id=raw.id,
-        oracle=raw.oracle,
-        type=rule.type,
-        priority=rule.priority,
-        intensity=rule.intensity,
-        message=raw.get("message"),
-        severity=raw.get("severity"),
-        suggestions=[Suggestion(type=one.type, description=one.description) for one in raw.get("suggestions")],
-        resolution=list(raw.get("resolution")),
-        resolvable=raw.get("resolvable"),
-        reversible=(action is None or action.type != "run") if reversible is None else reversible,
-        continue_allowed=raw.get("continue_allowed"),
-        action=None if action is None else _action(action),
-        on_missing=rule.on_missing,
-        escalates=rule.escalates,
-        shadow=rule.shadow,
-        locked=rule.locked,
-        overridable=rule.overridable,
-        refines=policy.refines.get((rule.trigger, rule.key), {}),
-        ci=raw.get("ci"),
-        redact=raw.get("redact"),
-        finding=None if finding is None else _placed(finding, rule),
-        ask=raw.get("ask"),
-        condition=rule.condition.text,
-        each=rule.each.text if rule.each is not None else None,
-        when=rule.when.text if rule.when is not None else None,
-        reads=sorted(rule.reads),
-        shows=sorted(rule.shows),
-        position="",
-        digest=rule_digest(rule, policy),
-    )
+    given = {name: raw.get(name) for name in RuleAnswer.fields if name in models.RuleKeys.model_fields}
+    own = {name: getattr(rule, name) for name in RuleAnswer.fields if hasattr(rule, name)}
+    made: dict[str, Any] = {
+        **given,
+        **own,  # as the rule has them: with its defaults
+        "id": raw.id,
+        "oracle": raw.oracle,
+        "suggestions": [Suggestion(type=one.type, description=one.description) for one in given["suggestions"]],
+        "reversible": (action is None or action.type != "run") if reversible is None else reversible,
+        "action": None if action is None else _action(action),
+        "refines": policy.refines.get((rule.trigger, rule.key), {}),
+        "finding": None if finding is None else _placed(finding, rule),
+        "condition": rule.condition.text,
+        "each": each.text if each is not None else None,
+        "when": rule.when.text if rule.when is not None else None,
+        "reads": sorted(rule.reads),
+        "shows": sorted(rule.shows),
+        "position": "",
+        "digest": rule_digest(rule, policy),
+    }
+    return RuleAnswer(**made)
 
 
 def _placed(finding: models.FindingKeys, rule: Rule) -> Finding:
