@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ahp.policy.tree import PolicyTree
-    from ahp.protocol.event import Event
 
     R = TypeVar("R", bound=jsontext.Record)
 
@@ -35,11 +34,6 @@ _COMPILING = (
 
 # The digest of their sources. The bundle of the git hooks sets it, and is stale when one of them changes.
 compiler = ""
-
-
-def load(event: "Event") -> Program | None:
-    """The compiled policy of the event's trigger; None when it has to be compiled."""
-    return find(event.root, event.journal, event.trigger, event.user_policy)
 
 
 def find(root: str, folder: str, trigger: str, user: str = "") -> Program | None:

@@ -15,25 +15,11 @@ from ahp.policy.program import Action, Answers, Escalation, Finding, Program, Ru
 from ahp.policy.rule import Policy, Rule, box_of, rule_digest
 from ahp.policy.sources import FileSource, TreeSource, Watched
 from ahp.policy.tree import PolicyTree
-from ahp.protocol.event import Event
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import files, jsontext, patience
 from ahp.system.digest import sha256, tagged
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
-
-
-def program_for(event: Event) -> Program:
-    """Compiles the policy that judges `event`, stores it, and gives its program. Raises PolicyError."""
-    return program(event.root, event.journal, event.trigger, event.user_policy)
-
-
-def program(root: str, folder: str, trigger: str, user: str = "") -> Program:
-    """Compiles the policy of the work tree at `root`, stores all its programs, and gives that of `trigger`.
-
-    Parameters as in `cache.find`. Raises PolicyError with every problem of the policy.
-    """
-    return build(root, folder, user)[1][trigger]
 
 
 def build(root: str, folder: str, user: str = "") -> tuple[Policy, dict[str, Program]]:
@@ -55,13 +41,6 @@ def committed(tree: PolicyTree, folder: str) -> dict[str, Program]:
     source = TreeSource(tree)
     policy = layers.load(source)
     return _stored(cache.committed_place(tree, folder), programs(policy, source.watched))
-
-
-def _stored(home: str, made: dict[str, Program]) -> dict[str, Program]:
-    if write(home, list(made.values())):
-        for trigger, one in made.items():
-            one.path = f"{home}/{trigger}"
-    return made
 
 
 def programs(policy: Policy, watched: Iterable[Watched] = ()) -> dict[str, Program]:
@@ -96,7 +75,7 @@ def _settings(policy: Policy) -> Settings:
         env_allow=list(policy.env_names),
         timezone=raw.setting("timezone") or "",
         reports=Reports(**reports),
-        commands={name: _fact_command(field.value) for name, field in raw.facts.items()},
+        commands={name: _command(field.value) for name, field in raw.facts.items()},
         environment=[(name, checked.plan) for name, checked in policy.environment],
         namespaces={name: place for name, place in registry.places().items() if name in read},
     )
@@ -223,57 +202,52 @@ def _kinds(plan: Any, var: str) -> Iterator[list[str]]:
 def _action(model: Any) -> Action:
     """From one of the models of `control`, which differ in their keys."""
     given: dict[str, Any] = {name: getattr(model, name, None) for name in Action.fields}
-    given["command"] = _fixer_command(model) if model.type == "run" else None
+    given["command"] = _command(model) if model.type == "run" else None
     given["more"] = (
         None if isinstance(model, control.OWN) else model.model_dump(exclude={"type", "target"}, mode="json")
     )
     return Action(**given)
 
 
-def _fact_command(model: models.Command) -> Command:
-    return Command(
-        run=model.run,
-        directory=model.directory,
-        timeout=model.timeout,
-        parse=model.parse,
-        extract={name: Extract(value=one.value, type=one.type) for name, one in model.extract.items()},
-        when_changed=model.when_changed,
-        place=model.place,
-    )
-
-
-def _fixer_command(model: Any) -> Command:
-    where = {"directory": model.directory, "timeout": model.timeout, "place": model.place}
-    return Command(run=model.command, **where, parse=None, extract=None, when_changed=[])
+def _command(model: models.Command | control.RunAction) -> Command:
+    """What a fact or a fixer runs."""
+    given: dict[str, Any] = {name: getattr(model, name, None) for name in Command.fields}
+    if isinstance(model, control.RunAction):
+        given |= {"run": model.command, "when_changed": []}
+    else:
+        given["extract"] = {name: Extract(value=one.value, type=one.type) for name, one in model.extract.items()}
+    return Command(**given)
 
 
 def commands(policy: Policy) -> dict[str, Command]:
     """Every command that the policy may run, by a name for people: `facts.NAME`, `rule KEY`."""
-    found = {f"facts.{name}": _fact_command(field.value) for name, field in policy.raw.facts.items()}
+    found = {f"facts.{name}": _command(field.value) for name, field in policy.raw.facts.items()}
     for rule in policy.rules:
         action = rule.raw.get("action")
         if action is not None and action.type == "run":
-            found[f"rule {rule.key}"] = _fixer_command(action)
+            found[f"rule {rule.key}"] = _command(action)
     return found
 
 
 KEPT = 48  # compiled policies of all work trees of a repository: two for each, at several commits
 
 
-def write(home: str, programs: list[Program]) -> bool:
-    """Stores the programs of one policy in the folder `home`, each file atomically; False where that cannot be.
+def _stored(home: str, made: dict[str, Program]) -> dict[str, Program]:
+    """Stores the programs of one policy in the folder `home`, each file atomically, where that can be.
 
     A gate that cannot cache still judges, only slower: a read-only git directory is no reason to refuse.
     """
     try:
         files.make_dirs(home)
-        for program in programs:
+        for program in made.values():
             _write(f"{home}/{program.trigger}.answers", program.answers)
             _write(f"{home}/{program.trigger}", program)
     except AhpError:
-        return False
+        return made
     prune(os.path.dirname(home))
-    return True
+    for trigger, one in made.items():
+        one.path = f"{home}/{trigger}"
+    return made
 
 
 def _write(path: str, data: object) -> None:

@@ -61,7 +61,7 @@ class Judge:
             from ahp.policy import compile as compiling
 
             made = compiling.committed(self.tree, event.journal) if self.tree else None
-            fresh = made[program.trigger] if made else compiling.program_for(event)
+            fresh = made[program.trigger] if made else _built(event)
             if fresh.policy != program.policy:
                 from ahp.system.errors import AhpError
 
@@ -78,12 +78,14 @@ def digest_beside(judges: "Sequence[Judge]") -> str:
 
 def working(event: "Event") -> "Program":
     """The program of the work tree's policy. Raises PolicyError."""
-    program = cache.load(event)
-    if program is None:
-        from ahp.policy.compile import program_for
+    found = cache.find(event.root, event.journal, event.trigger, event.user_policy)
+    return _built(event) if found is None else found
 
-        program = program_for(event)
-    return program
+
+def _built(event: "Event") -> "Program":
+    from ahp.policy import compile as compiling
+
+    return compiling.build(event.root, event.journal, event.user_policy)[1][event.trigger]
 
 
 def is_here(event: "Event", committed: "Program") -> bool:

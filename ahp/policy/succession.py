@@ -112,12 +112,11 @@ def program_of(tree: PolicyTree, folder: str, trigger: str) -> "tuple[Program | 
     if found is not None:
         return found, ""
     from ahp.policy import compile as compiling
-    from ahp.policy.problems import PolicyError
 
     try:
         return compiling.committed(tree, folder)[trigger], ""
-    except PolicyError as error:
-        return None, one_line(error.problems[0], 200)
+    except AhpError as error:
+        return None, _first_problem(error)
 
 
 def _of_line(event: "Event", tip: PolicyTree) -> Judge | None:
@@ -168,16 +167,20 @@ def of_record(event: "Event") -> PolicyTree | None:
 
 def _working(event: "Event") -> "tuple[Program | None, str]":
     """The program of the work tree's policy; else None and why it has no effect."""
-    wrong = _unfit(event)
-    program = None if wrong else cache.load(event)
-    if wrong or program is not None:
-        return program, wrong
-    from ahp.policy.problems import PolicyError
-
+    if wrong := _unfit(event):
+        return None, wrong
     try:
         return working(event), ""
-    except PolicyError as error:
-        return None, f"does not load ({one_line(error.problems[0], 200)})"
+    except AhpError as error:
+        return None, f"does not load ({_first_problem(error)})"
+
+
+def _first_problem(error: AhpError) -> str:
+    """What a policy that is refused has wrong, as `problems` is imported by none that loads. Raises any other error."""
+    problems = getattr(error, "problems", None)
+    if problems is None:
+        raise error
+    return one_line(problems[0], 200)
 
 
 def of_work_tree(event: "Event") -> "Program":

@@ -165,7 +165,7 @@ def test_a_given_program_is_used_as_it_is(desk: Desk, monkeypatch: pytest.Monkey
     judges = judges_of(desk.event())
     desk.policy("rules: {}\n")
     assert decide(desk.event(files=changed(2)), judges).decision == "deny"
-    monkeypatch.setattr(cache, "load", lambda event: None)
+    monkeypatch.setattr(cache, "find", lambda *_: None)
     assert desk.judge(files=changed(2)).decision == "allow"
 
 
@@ -174,7 +174,7 @@ def test_the_second_decision_reads_the_cache(desk: Desk, monkeypatch: pytest.Mon
 
     desk.policy(SIZE)
     desk.judge(files=changed(1))
-    monkeypatch.setattr(compiling, "program_for", lambda event: pytest.fail("compiled again"))
+    monkeypatch.setattr(compiling, "build", lambda *_: pytest.fail("compiled again"))
     assert signals(desk.judge(files=changed(2))) == [("size", "block")]
 
 

@@ -13,7 +13,7 @@ import ahp
 from ahp.cli.main import run
 from ahp.policy import cache, compile, layers, sources
 from ahp.policy import compile as compiling
-from ahp.policy.judge import WORKING, Judge
+from ahp.policy.judge import WORKING, Judge, working
 from ahp.policy.problems import PolicyError
 from ahp.policy.program import Program
 from ahp.protocol.event import Actor, Event, Workspace
@@ -42,7 +42,7 @@ class Place:
         return cache.find(self.root, self.folder, trigger, self.user if user else "")
 
     def compile(self, trigger: str = "pre-push", user: bool = True) -> Program:
-        return compiling.program(self.root, self.folder, trigger, self.user if user else "")
+        return compiling.build(self.root, self.folder, self.user if user else "")[1][trigger]
 
     def homes(self) -> list[Path]:
         return [path for path in Path(self.folder, "cache").iterdir() if len(path.name) == 32]
@@ -73,9 +73,9 @@ def test_a_policy_is_compiled_once_and_then_found(place: Place) -> None:
 
 
 def test_an_event_finds_its_own_program(place: Place) -> None:
-    assert cache.load(place.event()) is None
-    assert compiling.program_for(place.event()).trigger == "pre-push"
-    found = cache.load(place.event())
+    assert place.find() is None
+    assert working(place.event()).trigger == "pre-push"
+    found = place.find()
     assert found is not None and found.trigger == "pre-push"
 
 
@@ -172,11 +172,15 @@ def test_answers_of_a_policy_that_changed_meanwhile_are_refused(place: Place) ->
 
 
 def run_copy(package: Path, place: Place, call: str) -> str:
-    """What `call`, with the arguments of `cache.find`, gives in a process that imports ahp from `package`."""
+    """The program that `cache.find` or `compiling.build` gives in a process that imports ahp from `package`."""
+    given = {
+        "cache.find": f"cache.find({place.root!r}, {place.folder!r}, 'pre-push', {place.user!r})",
+        "compiling.build": f"compiling.build({place.root!r}, {place.folder!r}, {place.user!r})[1]['pre-push']",
+    }
     code = (
         "import sys; sys.path.insert(0, sys.argv.pop(1))\n"
         "from ahp.policy import cache, compile as compiling\n"
-        f"found = {call}({place.root!r}, {place.folder!r}, 'pre-push', {place.user!r})\n"
+        f"found = {given[call]}\n"
         "assert cache.__file__.startswith(sys.path[0]); print(found and [rule.key for rule in found.rules])"
     )
     done = subprocess.run([sys.executable, "-c", code, str(package)], capture_output=True, text=True, check=False)
@@ -188,20 +192,20 @@ def run_copy(package: Path, place: Place, call: str) -> str:
 def test_what_other_code_compiled_is_not_used(place: Place, tmp_path: Path) -> None:
     package = tmp_path / "copy"
     shutil.copytree(os.path.dirname(ahp.__file__), package / "ahp")
-    assert run_copy(package, place, "compiling.program") == "['a']"
+    assert run_copy(package, place, "compiling.build") == "['a']"
     assert run_copy(package, place, "cache.find") == "['a']"
     for source in ("policy/program.py", "facts/files.py"):
         with (package / "ahp" / source).open("a") as file:
             file.write("\n_ADDED = 1\n")
         assert run_copy(package, place, "cache.find") == "None", source
-        assert run_copy(package, place, "compiling.program") == "['a']", source
+        assert run_copy(package, place, "compiling.build") == "['a']", source
         assert run_copy(package, place, "cache.find") == "['a']", source
 
 
 def test_every_module_that_compiling_loads_is_among_the_sources_that_count(place: Place) -> None:
     code = (
         "import sys\nfrom ahp.policy import cache, compile as compiling\n"
-        f"compiling.program({place.root!r}, {place.folder!r}, 'pre-push')\n"
+        f"compiling.build({place.root!r}, {place.folder!r})\n"
         # What wings and packages add is written into the program, each with the digest of its file.
         "loaded = {m.__file__ for name, m in sys.modules.items() if name.split('.')[0] == 'ahp'}\n"
         "loaded -= {m.__file__ for name, m in sys.modules.items() if name.startswith('ahp.') and m.__file__ and"
@@ -247,10 +251,10 @@ def test_where_nothing_can_be_written_the_policy_is_compiled_each_time(place: Pl
 
 
 def test_whoever_only_asks_where_no_policy_is_is_left_no_folder(tmp_path: Path) -> None:
-    made = compiling.program(str(tmp_path), str(tmp_path / ".ahp"), "pre-commit")
+    made = compiling.build(str(tmp_path), str(tmp_path / ".ahp"))[1]["pre-commit"]
     assert not made.rules and not made.path and list(tmp_path.iterdir()) == []
     (tmp_path / ".ahp").mkdir()
-    assert compiling.program(str(tmp_path), str(tmp_path / ".ahp"), "pre-commit").path
+    assert compiling.build(str(tmp_path), str(tmp_path / ".ahp"))[1]["pre-commit"].path
 
 
 def test_only_the_newest_policies_are_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,7 +284,7 @@ def test_paths_that_are_no_text_are_found_again(tmp_path: Path) -> None:
     root = os.fsdecode(os.fsencode(str(tmp_path)) + b"/w\xff\nx")
     os.makedirs(root + "/.ahp")
     Path(root, ".ahp", "hooks.yaml").write_text(POLICY)
-    compiling.program(root, str(tmp_path / "ahp"), "pre-push")
+    compiling.build(root, str(tmp_path / "ahp"))
     found = cache.find(root, str(tmp_path / "ahp"), "pre-push")
     assert found is not None and found.sources[0][0] == root + "/.ahp/hooks.yaml"
 
@@ -300,7 +304,7 @@ def test_finding_a_program_imports_next_to_nothing(place: Place) -> None:
 
 def test_a_bare_repository_has_the_users_layer_only(place: Place) -> None:
     Path(place.user).write_text("rules: {b: {at: pre-push, block: push.is_new}}\n")
-    program = compiling.program("", place.folder, "pre-push", place.user)
+    program = compiling.build("", place.folder, place.user)[1]["pre-push"]
     assert [rule.key for rule in program.rules] == ["b"]
     assert [name for name, _ in program.sources] == [place.user]
     assert cache.find("", place.folder, "pre-push", place.user) is not None

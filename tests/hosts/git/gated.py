@@ -70,7 +70,7 @@ class Gated(Repo):
         return self.head()
 
     def warm(self) -> None:
-        compiling.program(str(self.root), str(self.folder), "pre-commit", str(self.user_policy))
+        compiling.build(str(self.root), str(self.folder), str(self.user_policy))
 
     def _warm_what_loads(self) -> None:
         """Compiles the policies here and of HEAD that are not compiled yet, as the first hook would.
@@ -94,7 +94,7 @@ class Gated(Repo):
                 return  # a process has installed it, for the person who runs the tests
             with contextlib.suppress(AhpError):
                 if cache.find(repo.root, folder, "pre-commit", user) is None:
-                    compiling.program(repo.root, folder, "pre-commit", user)
+                    compiling.build(repo.root, folder, user)
             head = tree.of_commit(repo, "HEAD")
             if head.has_policy and cache.find_committed(head, folder, "pre-commit") is None:
                 compiling.committed(head, folder)

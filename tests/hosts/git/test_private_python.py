@@ -135,7 +135,7 @@ def test_a_private_part_is_found_wherever_it_stands() -> None:
 def test_without_its_private_parts_the_verdicts_are_the_same(gated: Gated, tmp_path: Path, state: str) -> None:
     gated.commit_policy(POLICY)
     install.install(gated.repository(), "claude", "")
-    compiling.program(str(gated.root), str(gated.folder), "pre-tool-use", "")
+    compiling.build(str(gated.root), str(gated.folder), "")
     asked, prelude, wrapper = tmp_path / "asked", tmp_path / "prelude.py", tmp_path / "python"
     starter = gated.folder / "agent-hook"
     (python,) = set(re.findall("^python=(.*)$", starter.read_text(), re.MULTILINE))
