@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from ahp.conditions.guards import reads
-from ahp.conditions.normal import Group, Leaf, Loop, Node, group, never, normal
+from ahp.conditions.normal import Group, Leaf, Loop, Node, normal
 from ahp.conditions.typecheck import Checked
 
 _STEPS = 20_000  # comparisons of two nodes before an entailment counts as not proven
@@ -48,23 +48,6 @@ def stricter(a: Checked, b: Checked) -> Strictness:
     if above and below:
         return "equal"
     return "stronger" if above else "weaker" if below else "unknown"
-
-
-def covers(parts: list[Checked], whole: Checked, prove: bool = False) -> bool:
-    """Whether one of `parts` is proven to hold wherever `whole` does, and to be undecidable at least where it is.
-
-    With `prove` by the solver, where one is installed.
-    """
-    if prove and (proofs := solver()):
-        return bool(proofs.uncovered(parts, whole).proven)
-    return _entails(_normal(whole), group("or", [_normal(part) for part in parts]), {})
-
-
-def leave_nothing(parts: list[Checked]) -> bool:
-    """Whether it is proven that for all facts, where none is missing, one of `parts` holds: by the solver, if any."""
-    if proofs := solver():
-        return bool(proofs.can_fail(*parts).proven)
-    return never(group("and", [normal(part.plan, part.types, True) for part in parts]))
 
 
 def _entails(one: Node, other: Node, known: dict[tuple[str, str], bool]) -> bool:

@@ -48,8 +48,8 @@ class Change:
 def compare(old: Policy, new: Policy, prove: bool = False) -> list[Change]:
     """Every change of every rule, added and removed rules too; a rule that was only moved or reworded has none.
 
-    `prove` asks the solver, where one is installed, about conditions that differ. A removed rule is `equal` where new
-    ones are proven to ask as much: it has another name, or was split.
+    `prove` asks the solver, where one is installed, about conditions that differ. A removed rule is `equal` where a new
+    one has its condition, or new ones are proven to ask as much: it has another name, or was split.
     """
     before = {(rule.trigger, rule.key): rule for rule in old.rules}
     after = {(rule.trigger, rule.key): rule for rule in new.rules}
@@ -135,8 +135,10 @@ class _Sides:
         """Whether one of the new `rules` holds wherever `old` did, by the limits of one environment."""
         was = in_environment(environment, old, self.old_words)
         now = [in_environment(environment, new, self.new_words) for new in rules]
-        parts = [one for one in now if one]
-        return was is not None and len(parts) == len(now) and conditions.covers(parts, was, self.prove)
+        if was is None or not all(now):
+            return False
+        proofs = conditions.solver() if self.prove else None
+        return proofs.uncovered(now, was).proven if proofs else any(one.plan == was.plan for one in now if one)
 
     def stricter(self, new: Checked, old: Checked) -> str:
         """How two conditions compare, with the proof, if any, in `proof`."""

@@ -4,7 +4,7 @@ proven of rules: those that never or always hold, that nobody hears, that leave 
 
 import os
 from collections.abc import Iterator
-from itertools import combinations, islice, permutations
+from itertools import islice, permutations
 from typing import Any
 
 from ahp.conditions import compare, reference
@@ -321,21 +321,26 @@ _AT_MOST = 100  # questions of one kind to the solver, which takes some 20 ms fo
 def _proven(policy: Policy) -> list[Problem]:
     """What the author of a rule, or of one of two, probably did not mean."""
     solver = compare.solver()
+    if solver is None:
+        return []
     softened = {(one.trigger, one.weaker, one.stronger) for one in policy.softened}
     found: list[Problem] = []
-    if solver:
-        for rule in islice((rule for rule in policy.rules if not _of_pack(rule)), _AT_MOST):
-            found += _by_itself(rule, policy, solver)
+    for rule in islice((rule for rule in policy.rules if not _of_pack(rule)), _AT_MOST):
+        found += _by_itself(rule, policy, solver)
     for trigger in TRIGGERS:
         plain = [rule for rule in policy.at(trigger) if rule.each is None and rule.when is None and not rule.shadow]
-        pairs = ((one, other) for one, other in permutations(plain, 2) if _may_be_unheard(one, other))
-        for weak, strong in islice(pairs, _AT_MOST):
-            if (trigger, weak.key, strong.key) not in softened and compare.covers(
-                [strong.condition], weak.condition, prove=True
-            ):
+        related = [pair for pair in permutations(plain, 2) if pair[0].condition.reads & pair[1].condition.reads]
+        related = [pair for pair in related if not _of_pack(*pair)]  # two of packs are meant so
+        for weak, strong in islice((pair for pair in related if _may_be_unheard(*pair)), _AT_MOST):
+            is_new = (trigger, weak.key, strong.key) not in softened
+            if is_new and solver.uncovered([strong.condition], weak.condition).proven:
                 what = f"`{weak.key}` matches only where `{strong.key}` refuses; are the two conditions swapped?"
                 found.append(Problem(weak.raw.where("condition"), what))
-        found += _without_a_way(plain)
+        blocks = (pair for pair in related if plain.index(pair[0]) < plain.index(pair[1]))
+        for one, other in islice((pair for pair in blocks if all(rule.always_blocks for rule in pair)), _AT_MOST):
+            if solver.can_fail(one.condition, other.condition).proven:
+                what = f"`{one.key}` and `{other.key}` refuse everything together: one of them always holds"
+                found.append(Problem(other.raw.where("condition"), what))
     return found
 
 
@@ -365,21 +370,6 @@ def _of_pack(*rules: Rule) -> bool:
 
 
 def _may_be_unheard(weak: Rule, strong: Rule) -> bool:
-    """Whether a rule that lets go on may speak only where another one blocks; two of packs are meant so."""
-    if not strong.always_blocks or not _is_below_block(weak) or weak.condition.plan == strong.condition.plan:
-        return False
-    return not _of_pack(weak, strong) and bool(weak.condition.reads & strong.condition.reads)
-
-
-def _without_a_way(rules: list[Rule]) -> Iterator[Problem]:
-    """Two blocks of which one always holds."""
-    blocks = [rule for rule in rules if rule.always_blocks and rule.condition.reads]
-    pairs = (pair for pair in combinations(blocks, 2) if pair[0].condition.reads & pair[1].condition.reads)
-    for one, other in islice((pair for pair in pairs if not _of_pack(*pair)), _AT_MOST):
-        if compare.leave_nothing([one.condition, other.condition]):
-            what = f"`{one.key}` and `{other.key}` refuse everything together: one of them always holds"
-            yield Problem(other.raw.where("condition"), what)
-
-
-def _is_below_block(rule: Rule) -> bool:
-    return all(0 < strength(level) < strength("block") for level in rule.intensity.values())
+    """Whether a rule that lets go on may speak only where another one blocks."""
+    is_below_block = all(0 < strength(level) < strength("block") for level in weak.intensity.values())
+    return strong.always_blocks and is_below_block and weak.condition.plan != strong.condition.plan

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ahp.conditions.compare import conjuncts, leave_nothing, namespaces, solver, stricter
+from ahp.conditions.compare import conjuncts, namespaces, solver, stricter
 from ahp.conditions.evaluate import MISSING, Undecided, build
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import check, check_each
@@ -158,11 +158,6 @@ def _rank(condition: Any, facts: list[Any]) -> int:
         return 2 if condition(facts) else 0
     except Undecided:
         return 1
-
-
-def test_a_pair_of_conditions_that_leaves_nothing_is_found() -> None:
-    assert leave_nothing([check("y.n > 3", SCHEMA), check("y.n < 5", SCHEMA)])
-    assert not leave_nothing([check("y.n > 3", SCHEMA), check("y.n < 3", SCHEMA)])
 
 
 def test_too_many_steps_leave_a_pair_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
