@@ -21,10 +21,10 @@ from typing import Any
 
 import z3
 
+from ahp.conditions.compare import render
 from ahp.conditions.guards import Plan, walk
 from ahp.conditions.inference import folded, infer, span
 from ahp.conditions.language import LOOP, OPERATIONS, children
-from ahp.conditions.normal import render
 from ahp.conditions.regular import Patterns, Untranslated
 from ahp.conditions.schema import ANY, Type
 

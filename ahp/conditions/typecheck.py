@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ahp.conditions import calls, guards, normal, operators, paths
+from ahp.conditions import calls, compare, guards, operators, paths
 from ahp.conditions.checker import Checker, Typed
 from ahp.conditions.diagnostics import ConditionError, Place, Position, Problem, quoted
 from ahp.conditions.parse import Refused
@@ -93,7 +93,7 @@ def check(
     with _refusals(checker, position):
         tree, text = filled(text, parts or {}, item[0] if item else "")
         built = _bounded(checker.boolean(tree).plan)
-    verdict = normal.constant(built, checker.types)
+    verdict = compare.constant(built, checker.types)
     return Checked(
         text,
         built,

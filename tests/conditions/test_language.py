@@ -8,11 +8,10 @@ import pytest
 from hypothesis import find
 
 from ahp.conditions import closures, language, reference
-from ahp.conditions.compare import conjuncts, stricter
+from ahp.conditions.compare import conjuncts, normal, stricter
 from ahp.conditions.evaluate import Undecided, build
 from ahp.conditions.guards import cost, walk
 from ahp.conditions.language import OPERATIONS, Operation, callables, children, with_children
-from ahp.conditions.normal import normal
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import Checked, ConditionError, check
 from tests.conditions.cases import run
