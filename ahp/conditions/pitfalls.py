@@ -27,13 +27,9 @@ _YEAR = re.compile(r"\d{4}(-(0[1-9]|1[0-2]))?")  # or a month of it: a date come
 def compared(checker: Checker, fact: Typed, literal: Typed) -> None:
     """A fact that is asked whether it is a literal, or begins or ends with it, or a list whether the literal is in."""
     _cased(checker, fact, literal)
-    means = fact.type.means or (fact.type.item.means if fact.type.item else "")
-    if means not in _FOREIGN or not literal.is_const():
-        return
-    for value in _texts(literal):
-        if _is_foreign(checker, literal, means, value):
-            continue
-        if "*" in value:
+    means = _means(fact)
+    for value in _texts(literal) if means in _FOREIGN else ():
+        if not _is_foreign(checker, literal, means, value) and "*" in value:
             what = f"{fact.text} is compared with {quoted(value)} letter by letter"
             name = fact.bare if fact.type.item is None else "x"
             checker.advise(literal.node, what, f"ask for a pattern: glob({name}, {quoted(value)})")
@@ -42,9 +38,7 @@ def compared(checker: Checker, fact: Typed, literal: Typed) -> None:
 def equalled(checker: Checker, fact: Typed, literal: Typed) -> None:
     """A fact that is asked whether it is a literal, or a list whether the literal is in: a file is no folder."""
     compared(checker, fact, literal)
-    if not literal.is_const():
-        return
-    means = fact.type.means or (fact.type.item.means if fact.type.item else "")
+    means = _means(fact)
     for value in _texts(literal):
         if means == "path" and value.endswith("/") and "*" not in value:
             what = f"the path of a file is never {quoted(value)}, a folder"
@@ -55,31 +49,27 @@ def equalled(checker: Checker, fact: Typed, literal: Typed) -> None:
             what = f"{fact.text} is the name of a program alone, never {quoted(value)}"
             rest = ", and ask for its arguments beside it" if " " in value else ""
             checker.advise(literal.node, what, f"write {quoted(name)}{rest}" if name else "")
-        elif means == "date" and not _is_day(value):
-            checker.advise(literal.node, f"no day is {quoted(value)}", "a date is written as '2026-02-09'")
+        elif means == "date":
+            _dated(checker, literal, value)
 
 
 def globbed(checker: Checker, fact: Typed, pattern: Typed) -> None:
     """A fact that is matched with patterns."""
     _cased(checker, fact, pattern, signs="[\\")
-    for value in _texts(pattern) if pattern.is_const() else ():
+    means = _means(fact)
+    for value in _texts(pattern):
         if hint := braced(value):
             checker.advise(pattern.node, f"in the pattern {quoted(value)} braces stand for themselves", hint)
-    if fact.type.means not in _FOREIGN or not pattern.is_const():
-        return
-    for value in _texts(pattern):
-        if fact.type.means == "path" and value.startswith("/"):
-            continue  # a pattern's way to say: at the top
-        if _is_foreign(checker, pattern, fact.type.means, value):
+        if means not in _FOREIGN or (means == "path" and value.startswith("/")):  # a pattern's way to say: at the top
             continue
-        if fact.type.means == "path" and value.isalpha() and value.islower():
+        if not _is_foreign(checker, pattern, means, value) and means == "path" and value.isalpha() and value.islower():
             what = f"the pattern {quoted(value)} is for files of that name"
             checker.advise(pattern.node, what, f"for all that is in such a folder: {quoted(value + '/')}")
 
 
 def searched(checker: Checker, pattern: Typed) -> None:
     """A regular expression that is searched for: other languages write slashes around it."""
-    for value in _texts(pattern) if pattern.is_const() else ():
+    for value in _texts(pattern):
         if found := _SLASHES.fullmatch(value):
             mend = quoted(f"(?i){found[1]}" if "i" in found[2] else found[1])
             checker.advise(pattern.node, f"the slashes of {quoted(value)} are searched for, too", f"write {mend}")
@@ -88,8 +78,8 @@ def searched(checker: Checker, pattern: Typed) -> None:
 def measured(checker: Checker, fact: Typed, literal: Typed) -> None:
     """A number or a text that is compared in size with a literal."""
     value = literal.plan[1] if literal.is_const() else None
-    if fact.type.means == "date" and isinstance(value, str) and not (_is_day(value) or _YEAR.fullmatch(value)):
-        checker.advise(literal.node, f"no day is {quoted(value)}", "a date is written as '2026-02-09'")
+    if fact.type.means == "date" and isinstance(value, str) and not _YEAR.fullmatch(value):
+        _dated(checker, literal, value)
     if fact.type.means == "percent" and isinstance(value, float) and 0 < value < 1:
         what = f"{fact.text} is a percentage from 0 to 100, {value:g} is less than one percent"
         checker.advise(literal.node, what, f"write {value * 100:g}")
@@ -122,7 +112,7 @@ def _cased(checker: Checker, fact: Typed, literal: Typed, signs: str = "") -> No
     how = str(fact.plan[0])
     if how not in ("lower", "upper") or not isinstance(literal.node, (ast.Constant, ast.List, ast.Tuple)):
         return
-    for value in _texts(literal) if literal.is_const() else ():
+    for value in _texts(literal):
         cased = value.lower() if how == "lower" else value.upper()
         if cased != value and set(signs).isdisjoint(value):
             checker.advise(
@@ -136,11 +126,17 @@ def _program(value: str) -> str:
     return words[0].rpartition("/")[2] if words else value
 
 
-def _is_day(value: str) -> bool:
+def _dated(checker: Checker, literal: Typed, value: str) -> None:
     try:
-        return bool(_DAY.fullmatch(value) and datetime.date.fromisoformat(value))
+        is_day = bool(_DAY.fullmatch(value) and datetime.date.fromisoformat(value))
     except ValueError:
-        return False
+        is_day = False
+    if not is_day:
+        checker.advise(literal.node, f"no day is {quoted(value)}", "a date is written as '2026-02-09'")
+
+
+def _means(fact: Typed) -> str:
+    return fact.type.means or (fact.type.item.means if fact.type.item else "")
 
 
 def _is_foreign(checker: Checker, literal: Typed, means: str, value: str) -> bool:
@@ -156,5 +152,6 @@ def _is_foreign(checker: Checker, literal: Typed, means: str, value: str) -> boo
 
 
 def _texts(literal: Typed) -> list[str]:
-    given: Any = literal.plan[1]
+    """The texts of a literal; none of anything else."""
+    given: Any = literal.plan[1] if literal.is_const() else []
     return [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, str)]
