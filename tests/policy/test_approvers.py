@@ -15,7 +15,8 @@ NOW = 1_800_000_000.0  # January 2027
 
 
 def key(kind: str) -> str:
-    body = b"".join(len(part).to_bytes(4, "big") + part for part in (kind.encode(), b"k" * 32, b"ssh:"))
+    parts = [kind.encode(), b"k" * 32, *([b"ssh:"] if kind.startswith("sk-") else [])]
+    body = b"".join(len(part).to_bytes(4, "big") + part for part in parts)
     return f"{kind} {base64.b64encode(body).decode()}"
 
 
@@ -26,6 +27,9 @@ def said(text: str, software_keys: bool = False) -> list[str]:
     return [str(one) for one in approvers.advise(text.encode("utf-8", "surrogateescape"), software_keys, NOW)]
 
 
+pytestmark = pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="OpenSSH's ssh-keygen is not installed")
+
+
 def test_a_good_file_needs_no_advice() -> None:
     assert said(f'# who may\n\nann@x.org {HARD} ann\r\n"a b",bob@x.org valid-before="20280101Z" {HARD}\n') == []
     assert said(f'ann@x.org namespaces="git,file",valid-after="202601010000" {SOFT}', software_keys=True) == []
@@ -34,16 +38,16 @@ def test_a_good_file_needs_no_advice() -> None:
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("broken line", "this line approves for nobody: it is not PRINCIPALS [OPTIONS] KEY-TYPE KEY"),
-        (f"a b c {HARD}", "it is not PRINCIPALS [OPTIONS] KEY-TYPE KEY"),
-        (HARD, "it is not PRINCIPALS [OPTIONS] KEY-TYPE KEY"),
-        (f'"ann {HARD}', "a quote is not closed"),
-        (f"ann nooption {HARD}", "'nooption' is no option of ssh-keygen"),
-        (f"ann valid-before {HARD}", "'valid-before' is no option of ssh-keygen"),
-        (f'ann valid-before="soon" {HARD}', "'soon' is no time; write YYYYMMDD or YYYYMMDDHHMMZ"),
-        ("ann ssh-ed25519 ???", "its key is not base64"),
-        ("ann ssh-ed25519 AAAA", "its key is cut"),
-        (f"ann ssh-rsa {SOFT.split()[1]}", "its key is of the type 'ssh-ed25519', not 'ssh-rsa'"),
+        ("broken line", "this line approves for nobody: "),
+        (f"a b c {HARD}", "this line approves for nobody: "),
+        (HARD, "this line approves for nobody: "),
+        (f'"ann {HARD}', "invalid line"),
+        (f"ann nooption {HARD}", "unknown key option"),
+        (f"ann valid-before {HARD}", "unknown key option"),
+        (f'ann valid-before="soon" {HARD}', 'invalid "valid-before" time'),
+        ("ann ssh-ed25519 ???", "invalid key"),
+        ("ann ssh-ed25519 AAAA", "invalid key"),
+        (f"ann ssh-rsa {SOFT.split()[1]}", "invalid key"),
         (f"*@x.org {HARD}", "'*@x.org' is a pattern: reports would tell it in place of the person who approved"),
         (f"ann,!eve {HARD}", "'!eve' is a pattern"),
         (f"ann cert-authority {HARD}", "`cert-authority`: whoever this key certifies approves"),
@@ -62,7 +66,6 @@ def test_what_is_broken_wide_or_idle_is_told_at_its_line(line: str, what: str) -
     assert told.isprintable()
 
 
-@pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="OpenSSH's ssh-keygen is not installed")
 def test_ssh_keygen_passes_over_the_lines_that_are_called_broken_and_no_others(tmp_path: Path) -> None:
     run = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "k")]
     subprocess.run(run, check=True)
