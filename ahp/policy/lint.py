@@ -21,6 +21,7 @@ from ahp.conditions.typecheck import Checked
 from ahp.policy.merge import LEVELS
 from ahp.policy.problems import Place, PolicyError, Problem, closest
 from ahp.policy.program import ALONE, FIXED_AT
+from ahp.policy.refine import same_items
 from ahp.policy.rule import Policy, Rule, limits_in
 from ahp.policy.templates import lone_brace, named, templates
 from ahp.policy.vocabulary import Vocabulary
@@ -59,7 +60,7 @@ def advise(policy: Policy) -> list[Problem]:
     advice += _softenings(policy) + _twins(policy) + _proven(policy) + _lent(policy)
     advice += _unread_limits(policy) + _unread_facts(policy) + _idle_actions(policy)
     advice += _unread_parts(policy)
-    advice += _twice(policy) + _patterns(policy) + _alone(policy) + _fraction(policy) + _lost_controls(policy)
+    advice += _patterns(policy) + _alone(policy) + _fraction(policy)
     if policy.raw.setting("mode") == "observe":
         place = policy.raw.settings["mode"].place
         advice.append(Problem(place, "`mode: observe` logs every signal and enforces none"))
@@ -128,16 +129,6 @@ def _braces(rule: Rule, schema: Schema) -> list[Problem]:
                     f"`{key}` is written as it is: `{{{name}}}` is filled in only in what a signal says, as `message`"
                 )
                 found.append(Problem(rule.raw.where("action"), what))
-    return found
-
-
-def _twice(policy: Policy) -> list[Problem]:
-    """Triggers that a rule names a second time."""
-    found = []
-    for draft in policy.raw.short.values():
-        at = draft.fields["at"]
-        for trigger in dict.fromkeys(one for one in at.value if at.value.count(one) > 1):
-            found.append(Problem(at.place, f"`{draft.id}` names {trigger} more than once; it is asked there once"))
     return found
 
 
@@ -289,19 +280,6 @@ def _idle_actions(policy: Policy) -> list[Problem]:
     return found
 
 
-def _lost_controls(policy: Policy) -> list[Problem]:
-    """Controls that a ladder without their rung makes refusals from the first time on."""
-    escalation = policy.raw.setting("escalation")
-    if escalation is None or "control" in escalation.ladder or escalation.ladder[-1] != "block":
-        return []
-    mend = "give it `control`, or the rule `escalate: false`"
-    return [
-        Problem(rule.raw.where("intensity"), f"the ladder has no `control`, so `{rule.key}` refuses at once; {mend}")
-        for rule in policy.rules
-        if "control" in rule.intensity.values() and rule.escalates
-    ]
-
-
 def _twins(policy: Policy) -> list[Problem]:
     """Rules that ask the same at one trigger: two signals for one fault."""
     first: dict[tuple[str, str, str, str], Place] = {}
@@ -355,14 +333,10 @@ def _by_itself(rule: Rule, policy: Policy, solver: Any) -> Iterator[Problem]:
     refined = rule.raw.get("refines")
     for other in policy.at(rule.trigger) if refined else ():
         same = (other.raw.oracle, other.raw.id) == (rule.raw.oracle, refined)
-        if same and _same_items(rule, other) and solver.can_hold(rule.condition, other.condition).proven:
+        if same and same_items(rule, other) and solver.can_hold(rule.condition, other.condition).proven:
             yield Problem(
                 rule.raw.where("refines"), f"`{rule.key}` never refines `{other.key}`: they never hold together"
             )
-
-
-def _same_items(one: Rule, other: Rule) -> bool:
-    return (one.each and (one.each.var, one.each.plan)) == (other.each and (other.each.var, other.each.plan))
 
 
 def _of_pack(*rules: Rule) -> bool:

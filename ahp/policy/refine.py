@@ -93,11 +93,12 @@ def _implicit(rules: list[Rule], found: Found) -> None:
         for index in sorted(index for part in mine for index in by_rarest[part]):
             other = rules[index]
             known = found.refines.get((rule.trigger, rule.key), {})
-            if parts[index] < mine and _same_items(rule, other) and other.key not in known:
+            if parts[index] < mine and same_items(rule, other) and other.key not in known:
                 _speaks_for(rule, other, found)
 
 
-def _same_items(rule: Rule, other: Rule) -> bool:
+def same_items(rule: Rule, other: Rule) -> bool:
+    """Whether two rules are asked of the same items, called the same, or both of none."""
     if rule.each is None or other.each is None:
         return rule.each is other.each
     return rule.each.plan == other.each.plan and rule.each.var == other.each.var

@@ -58,9 +58,6 @@ def test_a_pack_needs_no_advice(load: Load, pack: str) -> None:
         ("limits: {zzz: 80}", "no rule reads the limit `zzz`"),
         ("rules: {a: {at: pre-push, control: push.is_force, action: {type: run, command: [x]}}}",
          "`run` fixes what is staged, at pre-commit; at pre-push `a` only names the command"),
-        (("escalation: {ladder: [prompt, block]}\n"
-          "rules: {a: {at: pre-commit, control: commit.is_merge, action: {type: split_suggestion, max_batch: 9}}}"),
-         "hooks.yaml:2:29: the ladder has no `control`, so `a` refuses at once; give it `control`, or the rule"),
         ("rules: {a: {at: pre-commit, prompt: \"contains(files.changed, '*.env')\"}}", "ask for a pattern"),
         ('rules: {a: {at: pre-push, block: push.is_force, message: "see {branch.name"}}',
          "hooks.yaml:1:59: `message` has a brace that nothing closes: `{branch.name`; a brace itself is written twice"),
@@ -68,8 +65,6 @@ def test_a_pack_needs_no_advice(load: Load, pack: str) -> None:
          "has a brace that closes nothing: `}`"),
         ("rules: {a: {at: pre-push, block: push.is_force, locked: true, shadow: true}}",
          "hooks.yaml:1:71: `a` is `locked`, and yet `shadow` only logs it"),
-        ("rules: {a: {at: [pre-push, pre-push], block: push.is_force}}",
-         "hooks.yaml:1:17: `a` names pre-push more than once; it is asked there once"),
         ("reports: {coverage_threshold: 0.8}",
          "hooks.yaml:1:31: `coverage_threshold` is a percentage, 0.8 is less than one percent; write 80"),
         ("reports: {tests: ['build/*.{xml,json}']}", "of `tests` braces stand for themselves; write a list:"),
