@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ahp.conditions.diagnostics import clip, quoted
-from ahp.conditions.guards import Plan
-from ahp.conditions.inference import result
+from ahp.conditions.guards import Plan, result
 from ahp.conditions.language import OPERATIONS, callables
 from ahp.conditions.parse import Refused, place_of
 from ahp.conditions.schema import ANY, Schema, Type

@@ -13,8 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
-from ahp.conditions.guards import Plan, reads
-from ahp.conditions.inference import Types, folded, infer, scoped, span
+from ahp.conditions.guards import Plan, Types, folded, infer, reads, scoped, span
 from ahp.conditions.language import OPERATIONS, with_children
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ class Operation:
     takes      the kinds of its arguments, keys of `calls.KINDS`; a method's first one stands before the dot, a loop's
                only one is asked of every item
     gives      the type of its value: of the schema, `number` (int where all operands are, else float) or `value` (the
-               type of its last two operands); "" where `inference` has a rule of its own, or nothing is known
+               type of its last two operands); "" where `guards.result` has a rule of its own, or nothing is known
     make       the maker of its closure
     doc        what it does, in one line of Markdown
     samples    conditions that are true for the facts of docs/conditions.md

@@ -17,7 +17,7 @@ from keyword import kwlist
 
 from ahp.conditions.diagnostics import Place
 from ahp.conditions.language import METHOD, OPERATIONS
-from ahp.conditions.spelling import MENDED, operator_hint
+from ahp.conditions.spelling import MENDED, OPERATORS
 
 # In eval mode CPython does not look for the source file, and no real file is named so.
 _SOURCE = "<condition>"
@@ -120,7 +120,7 @@ def _syntax(error: SyntaxError, tokens: list[Token], text: str) -> Refused:
     message, hint = error.msg or "invalid syntax", ""
     if "invalid syntax" in message or "comma" in message or "not in" in message:
         message = f"'{tokens[number].text[:40]}' cannot stand here"
-        hint = operator_hint(tokens[number].text) or _of_two_parts(tokens, number, text)
+        hint = OPERATORS.get(tokens[number].text) or _of_two_parts(tokens, number, text)
     return Refused("syntax", message, place(text, offset), hint)
 
 

@@ -11,7 +11,7 @@ from ahp.conditions.diagnostics import quoted
 from ahp.conditions.language import FUNCTION, LOOP, METHOD, OPERATIONS, callables
 from ahp.conditions.parse import Refused
 from ahp.conditions.schema import ANY, Fact, Type
-from ahp.conditions.spelling import ending, nearest, word_hint
+from ahp.conditions.spelling import WORDS, ending, nearest
 
 _LONGEST_ITEM = 4  # letters of a variable such as `l` or `line`
 
@@ -54,7 +54,7 @@ def _unknown(checker: Checker, node: ast.Name) -> Typed:
     known = [*_under(checker, ""), *checker.scope, *LITERALS]
     near = ending(node.id, [*checker.constants, *(fact.path for fact in checker.schema)])[:3]
     near = near or [one for one in (nearest(node.id, known),) if one]
-    hint = word_hint(node.id) or (
+    hint = WORDS.get(node.id) or (
         f"did you mean {' or '.join(map(quoted, near))}?" if near else f"{KNOWN_ARE}{', '.join(sorted(known)[:12])}"
     )
     raise checker.refuse(node, "name", f"unknown name {quoted(node.id)}", hint)

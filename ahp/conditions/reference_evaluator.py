@@ -105,6 +105,10 @@ def _matching(compiler: Callable[[str], Callable[[str], bool]]) -> Callable[[Any
     return test
 
 
+_NODES = (
+    *(ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.List, ast.UnaryOp, ast.BinOp, ast.BoolOp),
+    *(ast.Compare, ast.IfExp, ast.Call),
+)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.USub, ast.UAdd)
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
@@ -174,20 +178,7 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-i
             **{name: _function(entry) for name, entry in callables(FUNCTION).items() if entry.function},
         }
         self.constants = constants
-        self.nodes = {
-            ast.Constant: self._eval_constant,
-            ast.Name: self._eval_name,
-            ast.Attribute: self._eval_attribute,
-            ast.Subscript: self._eval_subscript,
-            ast.List: self._eval_list,
-            ast.Tuple: self._eval_list,
-            ast.UnaryOp: self._eval_unaryop,
-            ast.BinOp: self._eval_binop,
-            ast.BoolOp: self._eval_boolop,
-            ast.Compare: self._eval_compare,
-            ast.IfExp: self._eval_ifexp,
-            ast.Call: self._eval_call,
-        }
+        self.nodes: dict[Any, Any] = {kind: self.nodes[kind] for kind in _NODES} | {ast.Tuple: self._eval_list}
 
     def take(self, facts: Mapping[str, Any]) -> None:
         """From now on evaluates with a copy of these facts; the constants stay."""

@@ -94,14 +94,12 @@ class Schema:
             raise SchemaError("a schema is a mapping of fact paths to types")
         self.facts: dict[str, Fact] = {str(path): _fact(str(path), entry) for path, entry in entries.items()}
         self.namespaces: frozenset[str] = frozenset(path.split(".")[0] for path in self.facts)
-        self._inner = {prefix for path in self.facts for prefix in _prefixes(path)}
 
     def extended(self, entries: Mapping[str, Any]) -> Schema:
         """This schema and more `entries`, which take the place of those with the same path. Raises SchemaError."""
         made = Schema(entries)
         made.facts = {**self.facts, **made.facts}
         made.namespaces |= self.namespaces
-        made._inner |= self._inner
         return made
 
     def __contains__(self, path: object) -> bool:
@@ -112,7 +110,7 @@ class Schema:
 
     def is_prefix(self, path: str) -> bool:
         """Whether some fact's path begins with `path` and a dot."""
-        return path in self._inner
+        return any(known.startswith(f"{path}.") for known in self.facts)
 
     def names_under(self, prefix: str) -> list[str]:
         """The names that may follow `prefix.`; an empty prefix gives the first names of all paths."""
@@ -202,9 +200,3 @@ def _fact(path: str, entry: Any) -> Fact:
         of_items = replace(kind.item, means=means) if kind.item else None
         kind = replace(kind, item=of_items) if of_items else replace(kind, means=means)
     return Fact(path, kind, optional, keys)
-
-
-def _prefixes(path: str) -> Iterator[str]:
-    parts = path.split(".")
-    for end in range(1, len(parts)):
-        yield ".".join(parts[:end])

@@ -44,16 +44,17 @@ MENDED = {
     ";": "a condition is one expression",
     ":": "a condition has no slices, mappings or lambdas",
 }
-# Words that stand between two parts, or in front of one.
-_OPERATORS = {
+# What to write for words that stand between two parts, or in front of one.
+OPERATORS = {
     "AND": "write 'and'",
     "OR": "write 'or'",
     "NOT": "write 'not'",
     "LIKE": "write matches(text, 'regex'), or for paths glob(path, 'pattern')",
     "like": "write matches(text, 'regex'), or for paths glob(path, 'pattern')",
 }
-_WORD_HINTS = {
-    **_OPERATORS,
+# The same for all words that other languages have.
+WORDS = {
+    **OPERATORS,
     "TRUE": "write 'true'",
     "FALSE": "write 'false'",
     "NULL": "write 'null'",
@@ -94,13 +95,3 @@ def ending(word: str, paths: Iterable[str]) -> list[str]:
 
 def _plain(name: str) -> str:
     return name.replace("_", "").replace(".", "").lower()
-
-
-def operator_hint(word: str) -> str:
-    """What to write for a word that joins or turns conditions in other languages, or an empty string."""
-    return _OPERATORS.get(word, "")
-
-
-def word_hint(word: str) -> str:
-    """What to write for a word that other languages have, or an empty string."""
-    return _WORD_HINTS.get(word, "")

@@ -22,8 +22,7 @@ from typing import Any
 import z3
 
 from ahp.conditions.compare import render
-from ahp.conditions.guards import Plan, walk
-from ahp.conditions.inference import folded, infer, span
+from ahp.conditions.guards import Plan, folded, infer, span, walk
 from ahp.conditions.language import LOOP, OPERATIONS, children
 from ahp.conditions.regular import Patterns, Untranslated
 from ahp.conditions.schema import ANY, Type

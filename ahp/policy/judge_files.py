@@ -2,27 +2,17 @@
 
 import re
 from collections.abc import Collection
-from typing import Protocol
 
 from ahp.facts import policy as names
 from ahp.policy.diff import UNKNOWN, WEAKER, Change
 from ahp.policy.problems import Place, quoted
+from ahp.policy.sources import Tree
 from ahp.system import yamltree
 from ahp.system.yamltree import YamlError
 
 _CHECKS = frozenset({"ahp rules", "ahp policy"})  # the names that `ahp init --ci` gives
 _RUNS = re.compile(rb"\bahp(?:-engine)?[\"']?\s+ci\b")
 _LIMIT = 1 << 20
-
-
-class Tree(Protocol):
-    """A state of the repository's files."""
-
-    def read(self, path: str) -> bytes | None:
-        """The content of a file, None where there is none."""
-
-    def paths(self) -> list[str]:
-        """Every path; none where that is not known."""
 
 
 def changes(old: Tree, new: Tree, touched: Collection[str]) -> list[Change]:

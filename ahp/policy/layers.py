@@ -81,14 +81,10 @@ def _loosened(groups: list[tuple[str, RawFile]], first: Callable[[int], tuple[Po
 
 
 def _any_locked(groups: list[tuple[str, RawFile]]) -> bool:
-    for _, raw in groups:
-        model = raw.model
-        if any(rule.locked for rule in model.rules.values()):
-            return True
-        oracles = [oracle for hook in model.hooks.values() for oracle in hook.oracles]
-        if any(rule.locked for oracle in oracles for rule in oracle.rules):
-            return True
-    return False
+    models = [raw.model for _, raw in groups]
+    oracles = [oracle for model in models for hook in model.hooks.values() for oracle in hook.oracles]
+    short = any(rule.locked for model in models for rule in model.rules.values())
+    return short or any(rule.locked for oracle in oracles for rule in oracle.rules)
 
 
 def _weakened(former: Policy, after: Policy, owner: str | None) -> list[Problem]:

@@ -48,7 +48,7 @@ def mend_line(line: str) -> str:
     """The line with the value quoted that cannot stand unquoted; "" when there is none or it is not clear which."""
     for found in re.finditer(r"[:\-,\[{]\s+(!)", line):
         mended = mend_tag(line, found.start(1) + 1)
-        if mended and _loads(mended):
+        if mended and loads(mended):
             return mended
     if len(line) > _LONGEST or _fits(line):
         return ""
@@ -82,14 +82,14 @@ def mend_escape(line: str, column: int) -> str:
         return ""
     text = line[begin + 1 : end].replace("'", "''")
     mended = f"{line[:begin]}'{text}'{line[end + 1 :]}"
-    return mended.strip() if _loads(mended) else mend_line(mended)
+    return mended.strip() if loads(mended) else mend_line(mended)
 
 
 def mend_item(line: str, column: int) -> str:
     """The line with the item of a list quoted that begins at `column` (from 1) and that a colon made a mapping."""
     ends = (found.start() for found in islice(_ENDS.finditer(line, column), _TRIES))
     each = (line[: column - 1] + quote(line[column - 1 : end]) + line[end:] for end in ends)
-    return next((one.strip() for one in each if _loads(one)), "")
+    return next((one.strip() for one in each if loads(one)), "")
 
 
 def mend_cut(value: str, line: str, end: int) -> str:
@@ -99,7 +99,7 @@ def mend_cut(value: str, line: str, end: int) -> str:
     if opened is None or not re.match(r"\s+#", rest) or opened.group(1) not in rest:
         return ""
     whole = re.match(r"(\s*(?:- )*[\w.\-]+:[ \t]+)(.+?)\s*$", line)
-    return (whole.group(1) + quote(whole.group(2))).strip() if whole and _loads(line) else ""
+    return (whole.group(1) + quote(whole.group(2))).strip() if whole and loads(line) else ""
 
 
 def _unwrapped(value: str) -> str:
@@ -117,7 +117,8 @@ def _is_expression(text: str) -> bool:
     return True
 
 
-def _loads(line: str) -> bool:
+def loads(line: str) -> bool:
+    """Whether YAML can read a line."""
     try:
         yaml.load(line.strip(), Loader=yaml.CSafeLoader)
     except yaml.YAMLError:
@@ -144,4 +145,4 @@ def mend_text(line: str, key: str) -> str:
     if whole is None or whole[1].strip().lstrip("- ").rstrip(":").strip() not in (key, ""):
         return ""  # the value is inside of another one
     mended = whole[1] + quote(whole[2]) + (whole[3] or "")
-    return mended.strip() if _loads(mended) else ""
+    return mended.strip() if loads(mended) else ""

@@ -40,6 +40,13 @@ class TreeReader(Protocol):
         """The blob at `path` of the tree, None when there is none."""
 
 
+class Tree(TreeReader, Protocol):
+    """A state of the repository's files: a view has it."""
+
+    def paths(self) -> list[str]:
+        """Every path, relative to the root; none where that is not known."""
+
+
 class FileSource:
     """The policy of a work tree: `root`/.ahp/hooks.yaml, the user's file, `root`/.ahp/hooks.local.yaml.
 

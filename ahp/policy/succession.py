@@ -39,7 +39,8 @@ def judges(event: "Event", head: PolicyTree) -> list[Judge]:
         first = next((judge for tip in tips if tip is not head and (judge := _of_line(event, tip))), None)
         if first is None and any(not _wrong_with(event, tip) and was_given_up(event.repo, tip) for tip in tips):
             return _given_up(event)
-        first = first or _of_record(event)
+        recorded = None if first else of_record(event)
+        first = _of_line(event, recorded) if recorded is not None else first
     judge = first or Judge(of_work_tree(event), WORKING)
     if judge.tree is not head and not judge.notes and (wrong := _wrong_with(event, head)):
         instead = f"{trees.HOOKS} here" if judge.program.triggers else "nobody"
@@ -148,11 +149,6 @@ def _newest(tip: PolicyTree, folder: str, trigger: str, wrong: str) -> tuple[Pol
 def _wrong_with(event: "Event", tip: PolicyTree) -> str:
     """Why the policy of `tip` does not load; "" where it does, and where there is none."""
     return program_of(tip, event.journal, event.trigger)[1] if tip.has_policy else ""
-
-
-def _of_record(event: "Event") -> Judge | None:
-    tree = of_record(event)
-    return _of_line(event, tree) if tree is not None else None
 
 
 def of_record(event: "Event") -> PolicyTree | None:

@@ -3,9 +3,9 @@
 import re
 import tomllib
 from dataclasses import dataclass
-from typing import Protocol
 
 from ahp.conditions.globs import glob
+from ahp.policy.sources import Tree
 from ahp.system.errors import AhpError
 from ahp.tickets.template import language
 
@@ -47,16 +47,6 @@ _NAMED = {
     "coverage": ("[tool.coverage", "[coverage:", "pytest-cov"),
     "eslint": ('"eslint"',),
 }
-
-
-class Tree(Protocol):
-    """What is looked at: a view has it."""
-
-    def paths(self) -> list[str]:
-        """Every path, relative to the root."""
-
-    def read(self, path: str) -> bytes | None:
-        """The bytes of a file, None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,8 @@ class _Checker:
         raw_rules, incomplete = expand(self.raw)
         self.problems += incomplete
         self.shared()
-        chosen = [(name, self.environment(field)) for name, field in self.raw.environment.items()]
+        words = self.vocabulary.for_environments
+        chosen = [(name, self.condition(field, words, None)) for name, field in self.raw.environment.items()]
         environment = tuple((name, checked) for name, checked in chosen if checked is not None)
         checked_rules = [self.rule(raw) for raw in raw_rules if raw.get("condition") and raw.get("intensity")]
         rules = tuple(rule for rule in checked_rules if rule is not None)
@@ -61,9 +62,6 @@ class _Checker:
         names = tuple(dict.fromkeys([*self.raw.env_allow, *env_names]))
         policy = Policy(self.raw, rules, environment, names, found.refines, tuple(found.softened), tuple(self.advice))
         return policy, _unique(self.problems)
-
-    def environment(self, field: Field) -> Checked | None:
-        return self.condition(field, self.vocabulary.for_environments, None)
 
     def rule(self, raw: RawRule) -> Rule | None:
         before = len(self.problems)

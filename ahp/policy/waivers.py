@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
 from ahp.policy import vendored, yamltext
 from ahp.policy.cache import WAIVERS
@@ -37,6 +37,14 @@ _EXPECTED = {
 _Line = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=r"^[^\x00-\x1f\x7f]+$")]
 
 
+def _date(value: object) -> object:
+    """A text as the day that it names; anything else unchanged."""
+    try:
+        return datetime.date.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
 class Waiver(BaseModel):
     """One rule excused on one subject until a day."""
 
@@ -50,7 +58,7 @@ class Waiver(BaseModel):
     """Why; shown with every signal that it excuses."""
     approver: _Line
     """Who answers for it."""
-    expires: datetime.date
+    expires: Annotated[datetime.date, BeforeValidator(_date)]
     """The last day it holds, at most 90 days ahead."""
     repository: _Line | None = None
     """Only in an organisation's waivers, where it is needed: the repository it is for, `HOST/PATH`; `*` for all."""
@@ -139,7 +147,7 @@ def parse(data: bytes, name: str = PATH, today: datetime.date | None = None, sha
     if node is None:
         return Waivers()
     try:
-        waivers = Waivers.model_validate({"waivers": _dated(node.plain())})
+        waivers = Waivers.model_validate({"waivers": node.plain()})
     except ValidationError as error:
         raise PolicyError(_problem(node, error_) for error_ in error.errors()) from None
     if wrong := [n for n, waiver in enumerate(waivers.waivers) if (waiver.repository is not None) != shared]:
@@ -158,25 +166,6 @@ def parse(data: bytes, name: str = PATH, today: datetime.date | None = None, sha
 def now() -> datetime.date:
     """Today in UTC."""
     return datetime.datetime.now(datetime.UTC).date()
-
-
-def _dated(value: object) -> object:
-    """The tree with each `expires` a date: YAML's own dates and quoted ones alike."""
-    if not isinstance(value, list):
-        return value
-    return [
-        {**one, "expires": _date(one["expires"])} if isinstance(one, dict) and "expires" in one else one
-        for one in value
-    ]
-
-
-def _date(value: object) -> object:
-    if isinstance(value, str):
-        try:
-            return datetime.date.fromisoformat(value)
-        except ValueError:
-            return value
-    return value
 
 
 def _problem(node: Node, error: Any) -> Problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.conditions.inference import folded, infer, span
+from ahp.conditions.guards import folded, infer, span
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import check, check_value
 

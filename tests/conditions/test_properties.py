@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ahp.conditions import reference
 from ahp.conditions.compare import conjuncts, never, normal, stricter
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, closure
-from ahp.conditions.inference import infer, span
+from ahp.conditions.guards import infer, span
 from ahp.conditions.runtime import FAULTS
 from ahp.conditions.schema import type_of_value
 from ahp.conditions.typecheck import Checked, ConditionError, check, check_value
