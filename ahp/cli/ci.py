@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 @click.option(
     "--target", metavar="BRANCH", help="Where it goes; by default as the platform says, else the default one."
 )
+@click.option("--before", metavar="REF", help="It is pushed already: the commit that the branch had before.")
+@click.option("--source", metavar="BRANCH", help="The branch that it comes from.")
+@click.option("--actor", metavar="NAME", help="The account that brings it, where the platform vouches for that.")
 @click.option("--without", type=click.Choice(["policy"]), help="Leave out the rules about what it does to the policy.")
 @click.option("--only", type=click.Choice(["policy"]), help="Ask only the rules about what it does to the policy.")
 @click.option(
@@ -42,6 +45,9 @@ def command(
     from_: str | None,
     to: str | None,
     target: str | None,
+    before: str | None,
+    source: str | None,
+    actor: str | None,
     without: str | None,
     only: str | None,
     form: str | None,
@@ -52,15 +58,15 @@ def command(
 ) -> int:
     """Judge every commit of a range, the range, and the moves of tickets in it, by the policy of where it goes.
 
-    Range, target and actor come from the platform: GitHub Actions, GitLab, Jenkins, Buildkite, Azure. Nothing is
-    checked out, logged or counted, and no command of a policy runs.
+    Range, target and actor come from GitHub Actions or GitLab, on other platforms from the options. Nothing is checked
+    out, logged or counted, and no command of a policy runs.
 
     Exit code 0: it passes, warnings included; 1: it is refused; 2: it could not be judged.
     """
     if without and only:
         raise click.UsageError("--without policy and --only policy leave nothing to ask; give one of them")
-    if attest is not None and (not key or from_ or to or target or without or only):
-        raise click.UsageError("--attest takes the whole push as the platform tells it, and needs --key")
+    if attest is not None and (not key or from_ or ((to or target) and not before) or without or only):
+        raise click.UsageError("--attest takes a whole push, by the platform's word or --before, and needs --key")
     from ahp.hosts.ci import platform, ruling
     from ahp.hosts.ci.report import report
 
@@ -68,7 +74,7 @@ def command(
     form = form or ("github" if platform.is_github(env) else "text")
     part = ruling.POLICY if only else ruling.OTHERS if without else ruling.ALL
     try:
-        told = _judge(env, (from_, to, target), part)
+        told = _judge(env, {"from_": from_, "to": to, "target": target, "before": before}, source, actor, part)
     except AhpError as error:
         told = report("the range could not be judged", 2, [], [], [_mended(error)])
     # First what everybody reads: a file that cannot be written must not hide why the change is refused.
@@ -98,22 +104,25 @@ def _attest(told: "Report", place: str, key: str, repository: str | None) -> str
     return f"signed, {len(signed)} up to {told.judged.head[:12]}: {one_line(place, 400)}"
 
 
-def _judge(env: dict[str, str], named: tuple[str | None, str | None, str | None], part: str) -> "Report":
+def _judge(
+    env: dict[str, str], named: dict[str, str | None], source: str | None, actor: str | None, part: str
+) -> "Report":
     from ahp.hosts.asking import repository_here
     from ahp.hosts.ci import judging, platform
     from ahp.hosts.ci.change import change_of
+    from ahp.hosts.ci.proposal import Proposal, branch_name
     from ahp.hosts.ci.report import report
 
-    said = platform.proposed(env)
-    if said is not None and said.kind == "delete":
+    said = platform.proposed(env) or Proposal("run")
+    said = said._replace(source=branch_name(source, "--source") or said.source, actor=actor or said.actor)
+    if said.kind == "delete":
         return report(f"nothing to judge: {said.target} was deleted", 0, [], [], [])
     repo = repository_here()
-    from_, to, target = named
     with judging.scratch() as folder:
         is_named = partial(judging.is_named, repo, folder=folder)
-        change = change_of(repo, said, is_named, from_=from_, to=to, target=target)
+        change = change_of(repo, said, is_named, **named)
         with progress("judging commits") as seen:
-            return judging.judge(repo, judging.Question(change, said.actor if said else "", part), env, folder, seen)
+            return judging.judge(repo, judging.Question(change, said.actor, part), env, folder, seen)
 
 
 def _mended(error: AhpError) -> str:

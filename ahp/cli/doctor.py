@@ -65,9 +65,9 @@ def _of_clone(repo: "Repository", mend: bool) -> tuple[list["Check"], list[str]]
 
 
 def _of_ci(repo: "Repository") -> list["Check"]:
-    from ahp.hosts.ci import doctor
+    from ahp.hosts.ci import setup
 
-    return doctor.examine(repo)
+    return setup.examine(repo)
 
 
 def _told_once(checks: list["Check"]) -> list["Check"]:

@@ -161,7 +161,7 @@ def at_push(repo: git.Repository, folder: str, target: str) -> list[Result]:
 
 
 def in_ci(repo: git.Repository, folder: str) -> list[Result]:
-    said = Proposal("", "run", repo.commit_id("topic") or "", source="topic", target="refs/heads/main")
+    said = Proposal("run", repo.commit_id("topic") or "", source="topic", target="refs/heads/main")
     change = change_of(repo, said, lambda branch, commit: judging.is_named(repo, branch, commit, folder))
     report = judging.judge(repo, judging.Question(change), {}, folder, lambda done, total: None)
     return [one for one in report.results if not one.excused]

@@ -51,14 +51,18 @@ def change_of(
     from_: str | None = None,
     to: str | None = None,
     target: str | None = None,
+    before: str | None = None,
 ) -> Change:
     """The change that the platform `said` something of, as far as the arguments do not say otherwise.
 
-    `is_named` tells of a branch whether `authority:` names it, by the policy of a commit. Raises AhpError for what is
-    not in this clone, with the line that fetches it, and for a `from_` that the head does not descend from; Unknown for
-    a range whose beginning cannot be told.
+    With `before` the change is pushed already, onto that commit of the target. `is_named` tells of a branch whether
+    `authority:` names it, by the policy of a commit. Raises AhpError for what is not in this clone, with the line that
+    fetches it, and for a `from_` that the head does not descend from; Unknown for a range whose beginning cannot be
+    told.
     """
-    said = said or Proposal("", "run")
+    said = said or Proposal("run")
+    if before is not None:
+        said = said._replace(kind="push", before=_commit(repo, before))
     remote = _remote(repo)
     default = said.default_branch or _default(repo, remote)
     ref = _full_name(repo, remote, target) if target is not None else said.target or BRANCHES + default
@@ -69,10 +73,10 @@ def change_of(
     name = ref.removeprefix(BRANCHES) if ref.startswith(BRANCHES) else ""
     has_authority = bool(name) and (name == default or is_named(name, default_tip))
     own_tip = _tip(repo, remote, ref) if name else ""
-    goes_there = target is not None or said.kind in ("pull request", "merge queue")
+    goes_there = (target is not None and before is None) or said.kind in ("pull request", "merge queue")
     if not own_tip and goes_there:
         raise AhpError(_not_here(repo, remote, ref))
-    merged = said.kind == "push" and target is None and has_authority
+    merged = said.kind == "push" and (target is None or before is not None) and has_authority
     if merged:  # the target's tip is the change itself: what it was pushed onto judges it
         own_tip = _pushed_onto(repo, said, head)
         default_tip = own_tip if name == default else default_tip
@@ -92,13 +96,10 @@ def change_of(
 
 
 def _pushed_onto(repo: Repository, said: Proposal, head: str) -> str:
-    """What the ref had before the push, "" for nothing; where the platform does not say, the head's first parent.
-
-    That also stands for the last good build of a commit that is gone: else none would ever be good again.
-    """
-    known = repo.commit_id(said.before) if said.before else ""
-    if said.before is None or (known is None and said.is_last_good and not repo.shallow()):
+    """What the ref had before the push, "" for nothing; where the platform does not say, the head's first parent."""
+    if said.before is None:
         return repo.commit_id(f"{head}^") or ""
+    known = repo.commit_id(said.before) if said.before else ""
     if known is None:
         had = f"what {one_line(said.target)} had, {said.before}, is not in this clone, so nobody can say what is new"
         raise AhpError(f"{had}; fix: {_fetch(repo, _remote(repo), said.before)}")

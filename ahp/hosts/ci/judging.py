@@ -214,9 +214,6 @@ class _Judging:
         if self.change.merged and code == 1:
             code = 0
             notes.append("this is merged already: problems are shown, nothing is refused")
-        if self.change.merged and self.change.had != self.change.own_tip:
-            gone = f"{self.change.had[:10]}, which the last good build was of, is not in this clone any more"
-            notes.append(f"{gone}: judged is what {self.change.head[:10]} adds to its first parent")
         if self.place.in_force is NOBODY:
             why = self.place.broken or "where this goes there is no policy yet"
             notes.append(f"{why}: the rules that it brings itself are asked")

@@ -20,7 +20,6 @@ class Proposal(NamedTuple):
     may come from anybody who can push one.
     """
 
-    platform: str
     kind: str
     """"pull request", "merge queue", "push", "delete" or "run", which is of no change in particular."""
     head: str = ""
@@ -35,8 +34,6 @@ class Proposal(NamedTuple):
     """The name of the repository's default branch."""
     actor: str = ""
     """The account that brings the change, where the platform vouches for it."""
-    is_last_good: bool = False
-    """Whether `before` is what the last good build was of: it stands for what the ref had, and may be gone for good."""
 
 
 def commit_id(value: object, name: str) -> str:
@@ -49,15 +46,6 @@ def commit_id(value: object, name: str) -> str:
     if not isinstance(value, str) or not is_id(value):
         raise AhpError(f"{name} is {one_line(value)!r}, which is no commit id; is it the platform that set it?")
     return value if value.strip("0") else ""
-
-
-def needed(value: str, said: str) -> str:
-    """`value`, without which what a platform says of a change request is not enough to judge it; raises AhpError, with
-    `said` as the sentence, where it is "": whatever happens to be checked out may be no part of the change.
-    """
-    if not value:
-        raise AhpError(said)
-    return value
 
 
 def branch_name(value: object, name: str) -> str:

@@ -1,4 +1,7 @@
-"""Which CI is set up here, as far as a repository shows it; the one reader for every message that names CI."""
+"""Which CI is set up here, as far as a repository shows it; the one reader for every message that names CI.
+
+It says what the repository shows (authority §6). What a platform requires is set there, and no clone shows it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import NamedTuple
 
 from ahp.facts.default_branch import default_branch, remotes
 from ahp.hosts.ci import templates
+from ahp.hosts.table import Check
 from ahp.protocol.text import one_line, without_credentials
 from ahp.system import environ, files, git
 from ahp.system.errors import AhpError
@@ -22,47 +26,35 @@ ADVICE = "advice"
 UNSEEN = "unseen"
 """What it is worth does not stand in the repository, or is not read here."""
 
-RULES, POLICY, ALL = "rules", "policy", "all"
-
 TEXTS = ".ahp/ci/"
 _LIMIT = 1 << 20
-_COMMAND = re.compile(r"\bahp(?:-engine)?[\"']?\s+ci\b(?P<options>[^\n;&|]*)")
-_COMMENT = re.compile(r"^[ \t]*(?:#|//).*$", re.MULTILINE)
+# The files that platforms read are YAML, or called so.
+_DEFINING = ("*.yml", "*.yaml", "*Jenkinsfile*")
+_COMMAND, _COMMENT = r"(^|[^[:alnum:]_])ahp(-engine)?[\"']?[[:space:]]+ci([^[:alnum:]_]|$)", "^[[:space:]]*(#|//)"
+_COMMENTS = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _HOOK = re.compile(r"\bhook\s+pre-receive\b")
 # A refusal is the hook's own: the last that it runs, or what it ends with.
 _LAST_IN_HOOK = re.compile(r"(?:exec |.*\| *)?[\w./-]*ahp(?:-engine)? hook pre-receive\b[^|;&]*(?:\|\| exit\b.*)?")
-# The files that platforms read from the change itself.
-_OF_THE_CHANGE = {
-    ".gitlab-ci.yml": "GitLab",
-    "Jenkinsfile": "Jenkins",
-    ".buildkite/pipeline.yml": "Buildkite",
-    ".buildkite/pipeline.yaml": "Buildkite",
-    "azure-pipelines.yml": "Azure Pipelines",
-    "bitbucket-pipelines.yml": "Bitbucket",
-    ".circleci/config.yml": "CircleCI",
-    ".woodpecker.yml": "Woodpecker",
-    ".woodpecker.yaml": "Woodpecker",
-    ".woodpecker/": "Woodpecker",
-}
-# Those that run the target's copy of a file where it says `pull_request_target`.
-_EITHER = {".github/workflows/": "GitHub", ".gitea/workflows/": "Gitea", ".forgejo/workflows/": "Forgejo"}
-_TARGET_S = "pull_request_target"
-_PLATFORM_OF_TEXT = {"gitlab.yml": "GitLab", "Jenkinsfile": "Jenkins", "buildkite.yml": "Buildkite"}
+# Run from the target's copy of the file where it says so.
+_EITHER, _TARGET_S = (".github/workflows/", ".gitea/workflows/", ".forgejo/workflows/"), "pull_request_target"
 _CUSTOM_HOOKS = "custom_hooks"  # GitLab's folder for them, beside its own
+_REQUIRE = (
+    "Settings, Rules, Rulesets; GitHub tells checks apart by name, which another workflow of the change may bear, "
+    "and only the required workflows of an organization by their files"
+)
 
 
 class Definition(NamedTuple):
     """A job or hook, by the file that defines it, such as .github/workflows/ahp-rules.yml.
 
     `check` is the name that the platform reports it by, "" where that is not known; `worth` one of the words above, and
-    `why` its reason as half a sentence. `part` is what is asked: RULES are all but those about the policy.
+    `why` its reason as half a sentence.
     """
 
     file: str
     check: str
     worth: str
     why: str
-    part: str = ALL
 
 
 class Setup(NamedTuple):
@@ -85,10 +77,9 @@ def setup(repo: Repository) -> Setup:
     """What the default branch's files, as this clone last had them, and the hooks of a server say. Raises AhpError."""
     branch = default_branch(repo)
     tip = _tip(repo, branch)
-    there = _contents(repo, tip) if tip else {}
-    found = _judging(there)
+    found = _judging(repo, tip) if tip else []
     known = {(one.file, one.check) for one in found}
-    here = [one for one in _judging(_on_disk(repo)) if (one.file, one.check) not in known] if repo.root else []
+    here = [one for one in _judging(repo) if (one.file, one.check) not in known] if repo.root else []
     found += [one for one in here if one.worth == UNSEEN]  # run from elsewhere, whatever the branch has
     waiting = dict.fromkeys(one.file for one in here if one.worth != UNSEEN)
     return Setup(branch, [*_server(repo), *found], list(waiting))
@@ -125,77 +116,31 @@ def _files(found: list[Definition]) -> str:
     return " and ".join(one_line(name, 120) for name in dict.fromkeys(one.file for one in found))
 
 
-def _judging(contents: dict[str, bytes]) -> list[Definition]:
-    """The definitions that run `ahp ci` among the files that `_wanted` names."""
-    texts = {path: data.decode("utf-8", "replace") for path, data in contents.items()}
-    return [_definition(path, text, part) for path, text in texts.items() if (part := _asked(text))]
+def _judging(repo: Repository, tip: str = "") -> list[Definition]:
+    """The definitions that run `ahp ci` among the files of a commit, else of the work tree."""
+    asked = ["-l", "-z", "-E", "-e", _COMMAND, "--and", "--not", "-e", _COMMENT, *([tip] if tip else ["--untracked"])]
+    listed = repo.run("grep", "--full-name", *asked, "--", *_DEFINING, ok=(0, 1)).decode("utf-8", "surrogateescape")
+    found = []
+    for path in sorted(name.removeprefix(f"{tip}:" if tip else "") for name in listed.split("\0") if name):
+        with contextlib.suppress(AhpError):  # it is too large, or gone
+            data = CommitView(repo, tip).read(path) if tip else files.read(f"{repo.root}/{path}", _LIMIT)
+            if data is not None and len(data) <= _LIMIT:
+                found.append(_definition(path, data.decode("utf-8", "replace")))
+    return found
 
 
-def _definition(path: str, text: str, part: str) -> Definition:
-    place = path if path in _OF_THE_CHANGE else path.rpartition("/")[0] + "/"
-    where = _EITHER.get(place) or _OF_THE_CHANGE.get(place)
+def _definition(path: str, text: str) -> Definition:
     if check := templates.check_of(path, text):
         why = "the default branch's copy of this file runs, which a pull request cannot edit"
-        return Definition(path, check, GUARD, why, part)
-    if where is None:
-        where = _PLATFORM_OF_TEXT.get(path.removeprefix(TEXTS), "a platform")
-        why = f"this is the text for {where}; whether it stands where a change cannot edit it is not seen from here"
-    elif place in _EITHER and _TARGET_S in text:
-        why = (
-            f"whether {where} runs the target's copy of it, and a change cannot pass it unasked, is not looked at here"
-        )
+        return Definition(path, check, GUARD, why)
+    if path.startswith(TEXTS):
+        why = "this is the text for another place; whether a change cannot edit it there is not seen from here"
+    elif path.startswith(_EITHER) and _TARGET_S in text:
+        why = "whether the target's copy of it runs, and a change cannot pass it unasked, is not looked at here"
     else:
-        why = f"{where} takes this file from the change, which can edit, rename or skip the job"
-        return Definition(path, "", ADVICE, why, part)
-    return Definition(path, "", UNSEEN, why, part)
-
-
-def _asked(script: str) -> str:
-    """Which part of the rules a script has `ahp ci` ask, "" where it does not run it."""
-    options = [found["options"] for found in _COMMAND.finditer(_commands(script))]
-    if not options:
-        return ""
-    without = any("--without" in one for one in options)
-    only = any("--only" in one for one in options)
-    return ALL if without == only else RULES if without else POLICY
-
-
-def _commands(script: str) -> str:
-    """The lines of a script without comments, each command whole on its line."""
-    return _COMMENT.sub("", script.replace("\\\n", " "))
-
-
-def _contents(repo: Repository, tip: str) -> dict[str, bytes]:
-    view = CommitView(repo, tip)
-    listed = repo.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", tip, "--", *_PLACES).decode(
-        "utf-8", "surrogateescape"
-    )
-    found = {path: view.read(path) for path in listed.split("\0") if _wanted(path)}
-    return {path: data for path, data in found.items() if data is not None and len(data) <= _LIMIT}
-
-
-_PLACES = (TEXTS, *_OF_THE_CHANGE, *_EITHER)
-
-
-def _wanted(path: str) -> bool:
-    folder, _, name = path.rpartition("/")
-    if folder + "/" == TEXTS:
-        return True
-    if folder + "/" in _PLACES:  # no platform reads a folder below it
-        return name.endswith((".yml", ".yaml"))
-    return path in _OF_THE_CHANGE
-
-
-def _on_disk(repo: Repository) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
-    for place in _PLACES:
-        folder = os.path.join(repo.root, place)
-        names = os.listdir(folder) if place[-1] == "/" and os.access(folder, os.R_OK | os.X_OK) else [""]
-        for path in [place + name for name in sorted(names)]:
-            with contextlib.suppress(AhpError):  # a folder or a device of that name is no workflow
-                data = files.read(f"{repo.root}/{path}", _LIMIT) if _wanted(path) else None
-                found |= {path: data} if data is not None else {}
-    return found
+        why = "a platform takes this file from the change, which can edit, rename or skip the job"
+        return Definition(path, "", ADVICE, why)
+    return Definition(path, "", UNSEEN, why)
 
 
 def _tip(repo: Repository, branch: str) -> str:
@@ -212,7 +157,8 @@ def _server(repo: Repository) -> list[Definition]:
     for folder in (repo.config("core.hooksPath") or "hooks", _CUSTOM_HOOKS):
         for name in (f"{folder}/pre-receive", *_within(repo, f"{folder}/pre-receive.d")):
             path = os.path.join(repo.git_dir, name)
-            lines = _commands((files.read(path, _LIMIT) or b"").decode("utf-8", "replace")).strip().split("\n")
+            text = (files.read(path, _LIMIT) or b"").decode("utf-8", "replace").replace("\\\n", " ")
+            lines = _COMMENTS.sub("", text).strip().split("\n")
             if not any(map(_HOOK.search, lines)):
                 continue
             if not os.access(path, os.X_OK):
@@ -230,3 +176,35 @@ def _within(repo: Repository, folder: str) -> list[str]:
     place = os.path.join(repo.git_dir, folder)
     names = sorted(os.listdir(place)) if os.path.isdir(place) else []
     return [f"{folder}/{name}" for name in names if os.path.isfile(f"{place}/{name}")]
+
+
+def examine(repo: Repository) -> list[Check]:
+    """`ahp doctor --ci`: a check for each place that asks `ahp ci`, and one for the branch. Raises AhpError."""
+    now = setup(repo)
+    where = one_line(now.branch, 120) or "the default branch"
+    not_yet = f"{where} does not have it yet, so nothing runs it"
+    waiting = [Check(one_line(name, 200), "note", not_yet, "commit and merge it") for name in now.waiting]
+    return [*map(_one, now.found), *waiting, Check(where, *_branch(now, bool(repo.root)))]
+
+
+def _one(found: Definition) -> Check:
+    what = f'"{one_line(found.check, 120)}": ' if found.check else ""
+    mark = "advice only: " if found.worth == ADVICE else ""
+    return Check(one_line(found.file, 200), "ok" if found.worth == GUARD else "note", what + mark + found.why)
+
+
+def _branch(now: Setup, is_clone: bool) -> tuple[str, str, str]:
+    """Whether the branch is protected: ok or note, how, and what mends it."""
+    if not now.found:
+        mend = "ahp init --ci KIND" if is_clone else "a hook pre-receive that runs: ahp hook pre-receive"
+        return "note", "nothing that is seen here judges what comes to it", "" if now.waiting else mend
+    checks = [one.check for one in now.guards]
+    if not checks:
+        unseen = any(one.worth == UNSEEN for one in now.found)
+        return "note", "advice only" + ", unless a platform runs it from where a change cannot edit it" * unseen, ""
+    if "" in checks:  # the hook of a server: nothing is left to a platform's settings
+        return "ok", "protected: every push is judged here", ""
+    if left := [about for check, about in templates.ASKED.items() if check not in checks]:
+        return "note", f"nothing that a change cannot edit asks {left[0]}", "ahp init --ci KIND"
+    named = " and ".join(f'"{one_line(check, 120)}"' for check in checks)
+    return "note", f"protected where GitHub requires {named}, which is set there and not seen from here", _REQUIRE

@@ -21,6 +21,8 @@ _BRANCH = "{branch}"
 _UNPINNED = """\
 ahp is not pinned: it came from a folder or a repository, which has no digest; `ahp init` tells what belongs here
 """
+ASKED = {"ahp rules": "the rules that are not about the policy", "ahp policy": "the rules about the policy"}
+"""The checks that a workflow of GitHub's may be, and what each asks."""
 _RULES, _POLICY = {"check": "rules", "option": "--without policy"}, {"check": "policy", "option": "--only policy"}
 
 

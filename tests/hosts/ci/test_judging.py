@@ -432,24 +432,39 @@ def test_a_run_that_somebody_starts_judges_what_its_branch_would_bring(
 
 
 def test_a_push_whose_beginning_the_platform_does_not_say_is_the_last_step(
-    up: Repo, work: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    up: Repo, work: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("b.txt", "c.txt"):
         head = work.commit("feat: todo", **{name: "TODO\n"})
     up.git("config", "receive.denyCurrentBranch", "ignore")
     work.git("push", "-q", "origin", "topic:main")
-    for variable, value in {"BUILDKITE": "true", "BUILDKITE_COMMIT": head, "BUILDKITE_BRANCH": "main"}.items():
-        monkeypatch.setenv(variable, value)
-    code, said = ci(capsys)
-    assert (code, "c.txt:1" in said, "b.txt" in said) == (0, True, False), said
-    assert "1 commit after " in said and "this is merged already" in said
-    monkeypatch.delenv("BUILDKITE")
-    told = {"JENKINS_URL": "x", "GIT_COMMIT": head, "BRANCH_NAME": "main", "GIT_PREVIOUS_SUCCESSFUL_COMMIT": "1" * 40}
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"ref": "refs/heads/main", "after": head, "repository": {"default_branch": "main"}}))
+    told = {"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "push", "GITHUB_EVENT_PATH": str(event)}
     for variable, value in told.items():
         monkeypatch.setenv(variable, value)
-    code, said = ci(capsys)  # a commit that was replaced, and that the server may not keep
-    assert (code, "c.txt:1" in said, "b.txt" in said, "commits are lost" in said) == (0, True, False, True), said
-    assert "1111111111, which the last good build was of, is not in this clone any more" in said
+    code, said = ci(capsys, "--format", "text")
+    assert (code, "c.txt:1" in said, "b.txt" in said) == (0, True, False), said
+    assert "1 commit after " in said and "this is merged already" in said
+
+
+def test_a_platform_that_ahp_does_not_read_is_told_by_options(
+    up: Repo, work: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = work.git("rev-parse", "origin/main")
+    head = work.commit("feat: todo", **{"b.txt": "TODO\n"})
+    code, said = ci(capsys, "--to", head, "--target", "main", "--source", "other", "--actor", "ann")
+    assert (code, "b.txt:1" in said) == (1, True), said
+    up.git("config", "receive.denyCurrentBranch", "ignore")
+    work.git("push", "-q", "origin", "topic:main")
+    code, said = ci(capsys, "--to", head, "--target", "main")
+    assert code == 0 and "nothing to judge" in said, said
+    code, said = ci(capsys, "--to", head, "--target", "main", "--before", before)
+    assert (code, "b.txt:1" in said, "this is merged already" in said) == (0, True, True), said
+    code, said = ci(capsys, "--to", head, "--target", "other", "--before", before)  # a branch without authority
+    assert code == 0 and "this is merged already" not in said, said
+    for option, wrong in {"--before": "1" * 40, "--source": "a..b", "--target": ""}.items():
+        assert ci(capsys, "--to", head, option, wrong)[0] == 2, option
 
 
 def test_what_names_more_than_one_commit_or_hides_one_is_told_or_seen_through(

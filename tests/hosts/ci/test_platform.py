@@ -42,7 +42,7 @@ def pull(**more: object) -> dict[str, object]:
     }
 
 
-PULL = Proposal("GitHub Actions", "pull request", HEAD, "", "topic", "refs/heads/release/1", "trunk", "ann")
+PULL = Proposal("pull request", HEAD, "", "topic", "refs/heads/release/1", "trunk", "ann")
 
 
 @pytest.mark.parametrize("name", ["pull_request", "pull_request_target", "pull_request_review"])
@@ -55,7 +55,7 @@ def test_a_merge_queue_on_github_is_the_group_and_not_the_base_it_was_made_on(tm
     group = {"head_sha": HEAD, "head_ref": f"refs/heads/{queue}", "base_sha": BEFORE, "base_ref": "refs/heads/main"}
     event = {"action": "checks_requested", "merge_group": group}
     said = proposed(github(tmp_path, "merge_group", event))
-    assert said == Proposal("GitHub Actions", "merge queue", HEAD, "", queue, "refs/heads/main", actor="octocat")
+    assert said == Proposal("merge queue", HEAD, "", queue, "refs/heads/main", actor="octocat")
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_merge_queue_on_github_is_the_group_and_not_the_base_it_was_made_on(tm
 def test_a_push_on_github(tmp_path: Path, before: str, after: str, ref: str, said: tuple[str, ...]) -> None:
     event = {"ref": ref, "before": before, "after": after, "repository": {"default_branch": "main"}}
     found = proposed(github(tmp_path, "push", event))
-    assert found == Proposal("GitHub Actions", *said, target=ref, default_branch="main", actor="octocat")
+    assert found == Proposal(*said, target=ref, default_branch="main", actor="octocat")
 
 
 def test_a_push_whose_beginning_github_does_not_say_is_not_the_first_one(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_push_whose_beginning_github_does_not_say_is_not_the_first_one(tmp_pat
 
 def test_a_workflow_started_by_hand_is_of_no_change_in_particular(tmp_path: Path) -> None:
     found = proposed(github(tmp_path, "workflow_dispatch", {"inputs": {}, "ref": "refs/heads/main"}))
-    assert found == Proposal("GitHub Actions", "run", head=MERGE, actor="octocat")
+    assert found == Proposal("run", head=MERGE, actor="octocat")
 
 
 GITLAB = {"CI": "true", "GITLAB_CI": "true", "CI_DEFAULT_BRANCH": "main", "GITLAB_USER_LOGIN": "ann"}
@@ -93,22 +93,6 @@ REQUEST = {
     "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME": "topic",
     "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "release/1",
 }
-JENKINS = {"JENKINS_URL": "https://ci.example/", "GIT_COMMIT": HEAD}
-BUILDKITE = {"BUILDKITE": "true", "BUILDKITE_COMMIT": HEAD, "BUILDKITE_PIPELINE_DEFAULT_BRANCH": "main"}
-AZURE = {
-    "TF_BUILD": "True",
-    "BUILD_SOURCEVERSION": MERGE,
-    "BUILD_REPOSITORY_PROVIDER": "TfsGit",
-    "BUILD_REQUESTEDFOREMAIL": "ann@example.org",
-}
-AZURE_PULL = {
-    **AZURE,
-    "BUILD_REASON": "PullRequest",
-    "BUILD_SOURCEBRANCH": "refs/pull/1/merge",
-    "SYSTEM_PULLREQUEST_SOURCECOMMITID": HEAD,
-    "SYSTEM_PULLREQUEST_SOURCEBRANCH": "refs/heads/topic",
-    "SYSTEM_PULLREQUEST_TARGETBRANCH": "refs/heads/main",
-}
 
 
 @pytest.mark.parametrize(
@@ -116,15 +100,15 @@ AZURE_PULL = {
     [
         (
             {**REQUEST, "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": HEAD},
-            Proposal("GitLab CI", "pull request", HEAD, "", "topic", "refs/heads/release/1", "main", "ann"),
+            Proposal("pull request", HEAD, "", "topic", "refs/heads/release/1", "main", "ann"),
         ),
         (
             {**REQUEST, "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": "", "CI_COMMIT_SHA": HEAD},
-            Proposal("GitLab CI", "pull request", HEAD, "", "topic", "refs/heads/release/1", "main", "ann"),
+            Proposal("pull request", HEAD, "", "topic", "refs/heads/release/1", "main", "ann"),
         ),
         (  # a child pipeline is still of its merge request
             {**REQUEST, "CI_PIPELINE_SOURCE": "parent_pipeline", "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": HEAD},
-            Proposal("GitLab CI", "pull request", HEAD, "", "topic", "refs/heads/release/1", "main", "ann"),
+            Proposal("pull request", HEAD, "", "topic", "refs/heads/release/1", "main", "ann"),
         ),
         (
             {
@@ -134,7 +118,7 @@ AZURE_PULL = {
                 "CI_EXTERNAL_PULL_REQUEST_TARGET_BRANCH_NAME": "main",
                 "CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME": "topic",
             },
-            Proposal("GitLab CI", "pull request", HEAD, "", "topic", "refs/heads/main", "main", "ann"),
+            Proposal("pull request", HEAD, "", "topic", "refs/heads/main", "main", "ann"),
         ),
         (
             {
@@ -144,81 +128,20 @@ AZURE_PULL = {
                 "CI_COMMIT_BEFORE_SHA": BEFORE,
                 "CI_COMMIT_BRANCH": "main",
             },
-            Proposal("GitLab CI", "push", HEAD, BEFORE, "main", "refs/heads/main", "main", "ann"),
+            Proposal("push", HEAD, BEFORE, "main", "refs/heads/main", "main", "ann"),
         ),
         (
             {**GITLAB, "CI_PIPELINE_SOURCE": "push", "CI_COMMIT_SHA": HEAD, "CI_COMMIT_TAG": "v1"},
-            Proposal("GitLab CI", "push", HEAD, "", "", "refs/tags/v1", "main", "ann"),
+            Proposal("push", HEAD, "", "", "refs/tags/v1", "main", "ann"),
         ),
         (
             {**GITLAB, "CI_PIPELINE_SOURCE": "schedule", "CI_COMMIT_SHA": HEAD, "CI_COMMIT_BRANCH": "main"},
-            Proposal("GitLab CI", "run", HEAD, "", "main", "refs/heads/main", "main", "ann"),
+            Proposal("run", HEAD, "", "main", "refs/heads/main", "main", "ann"),
         ),
-        ({**GITLAB, "CI_COMMIT_SHA": HEAD}, Proposal("GitLab CI", "run", HEAD, "", "", "", "main", "ann")),
+        ({**GITLAB, "CI_COMMIT_SHA": HEAD}, Proposal("run", HEAD, "", "", "", "main", "ann")),
         (  # the branch refs/heads/refs/heads/main is not main
             {**GITLAB, "CI_PIPELINE_SOURCE": "push", "CI_COMMIT_SHA": HEAD, "CI_COMMIT_BRANCH": "refs/heads/main"},
-            Proposal("GitLab CI", "push", HEAD, "", "refs/heads/main", "refs/heads/refs/heads/main", "main", "ann"),
-        ),
-        (
-            {**JENKINS, "CHANGE_ID": "7", "CHANGE_TARGET": "main", "CHANGE_BRANCH": "topic", "CHANGE_AUTHOR": "ann"},
-            Proposal("Jenkins", "pull request", HEAD, "", "topic", "refs/heads/main", "", "ann"),
-        ),
-        (
-            {**JENKINS, "BRANCH_NAME": "main", "GIT_PREVIOUS_SUCCESSFUL_COMMIT": BEFORE, "GIT_PREVIOUS_COMMIT": MERGE},
-            Proposal("Jenkins", "push", HEAD, BEFORE, "main", "refs/heads/main", is_last_good=True),
-        ),
-        ({**JENKINS, "BRANCH_NAME": "main"}, Proposal("Jenkins", "push", HEAD, None, "main", "refs/heads/main")),
-        (
-            {**JENKINS, "BRANCH_NAME": "v1", "TAG_NAME": "v1"},
-            Proposal("Jenkins", "push", HEAD, None, target="refs/tags/v1"),
-        ),
-        (JENKINS, Proposal("Jenkins", "run", HEAD)),
-        (
-            {
-                **BUILDKITE,
-                "BUILDKITE_BRANCH": "someone:topic",
-                "BUILDKITE_PULL_REQUEST": "7",
-                "BUILDKITE_PULL_REQUEST_BASE_BRANCH": "main",
-            },
-            Proposal("Buildkite", "pull request", HEAD, "", "topic", "refs/heads/main", "main"),
-        ),
-        (
-            {**BUILDKITE, "BUILDKITE_BRANCH": "q/main/1", "BUILDKITE_MERGE_QUEUE_BASE_BRANCH": "main"},
-            Proposal("Buildkite", "merge queue", HEAD, "", "q/main/1", "refs/heads/main", "main"),
-        ),
-        (
-            {**BUILDKITE, "BUILDKITE_BRANCH": "main", "BUILDKITE_PULL_REQUEST": "false", "BUILDKITE_COMMIT": "HEAD"},
-            Proposal("Buildkite", "push", "", None, "main", "refs/heads/main", "main"),
-        ),
-        ({**BUILDKITE, "BUILDKITE_TAG": "v1"}, Proposal("Buildkite", "push", HEAD, None, "", "refs/tags/v1", "main")),
-        (BUILDKITE, Proposal("Buildkite", "run", HEAD, default_branch="main")),
-        (  # a fork's branch, whatever it is called, is none of the repository's own
-            {**BUILDKITE, "BUILDKITE_BRANCH": "someone:main", "BUILDKITE_PULL_REQUEST": "false"},
-            Proposal("Buildkite", "run", HEAD, "", "main", default_branch="main"),
-        ),
-        (
-            AZURE_PULL,
-            Proposal("Azure Pipelines", "pull request", HEAD, "", "topic", "refs/heads/main", "", "ann@example.org"),
-        ),
-        (  # nobody vouches for an address that a commit on GitHub has
-            {**AZURE_PULL, "BUILD_REPOSITORY_PROVIDER": "GitHub"},
-            Proposal("Azure Pipelines", "pull request", HEAD, "", "topic", "refs/heads/main"),
-        ),
-        (  # run again by hand, it is still of its pull request
-            {**AZURE_PULL, "BUILD_REASON": "Manual"},
-            Proposal("Azure Pipelines", "pull request", HEAD, "", "topic", "refs/heads/main", "", "ann@example.org"),
-        ),
-        (
-            {**AZURE, "BUILD_REASON": "IndividualCI", "BUILD_SOURCEBRANCH": "refs/heads/main"},
-            Proposal("Azure Pipelines", "push", MERGE, None, "main", "refs/heads/main", "", "ann@example.org"),
-        ),
-        (
-            {**AZURE, "BUILD_REASON": "BatchedCI", "BUILD_SOURCEBRANCH": "refs/tags/v1"},
-            Proposal("Azure Pipelines", "push", MERGE, None, "", "refs/tags/v1", "", "ann@example.org"),
-        ),
-        (
-            {**AZURE, "BUILD_REASON": "Schedule", "BUILD_SOURCEBRANCH": "refs/heads/main"},
-            Proposal("Azure Pipelines", "run", MERGE, actor="ann@example.org"),
+            Proposal("push", HEAD, "", "refs/heads/main", "refs/heads/refs/heads/main", "main", "ann"),
         ),
     ],
 )
@@ -231,38 +154,20 @@ def test_without_a_platform_nothing_is_said() -> None:
 
 
 def test_two_platforms_at_once_are_no_platform() -> None:
-    with pytest.raises(AhpError, match=r"of GitLab CI \(GITLAB_CI\) and Jenkins \(JENKINS_URL\) at once"):
-        proposed({**JENKINS, **GITLAB})
+    with pytest.raises(AhpError, match=r"of GitHub Actions \(GITHUB_ACTIONS\) and GitLab CI \(GITLAB_CI\) at once"):
+        proposed({"GITHUB_ACTIONS": "true", **GITLAB})
 
 
 @pytest.mark.parametrize(
     ("env", "why"),
     [
-        ({**JENKINS, "GIT_COMMIT": "--upload-pack=x"}, "GIT_COMMIT is '--upload-pack=x', which is no commit id"),
-        ({**JENKINS, "CHANGE_TARGET": "-x"}, "CHANGE_TARGET is '-x', which is no name of a branch"),
-        ({**JENKINS, "CHANGE_TARGET": "a..b"}, "no name of a branch"),
-        ({**JENKINS, "BRANCH_NAME": "a\n::error::x"}, "BRANCH_NAME is 'a ::error::x'"),
-        ({**JENKINS, "BRANCH_NAME": "a.lock/b"}, "no name of a branch"),
+        ({**GITLAB, "CI_COMMIT_SHA": "--upload-pack=x"}, "CI_COMMIT_SHA is '--upload-pack=x', which is no commit id"),
+        ({**GITLAB, "CI_COMMIT_BRANCH": "-x"}, "CI_COMMIT_BRANCH is '-x', which is no name of a branch"),
+        ({**GITLAB, "CI_COMMIT_BRANCH": "a..b"}, "no name of a branch"),
+        ({**GITLAB, "CI_COMMIT_BRANCH": "a\n::error::x"}, "CI_COMMIT_BRANCH is 'a ::error::x'"),
+        ({**GITLAB, "CI_COMMIT_BRANCH": "a.lock/b"}, "no name of a branch"),
         ({**GITLAB, "CI_PIPELINE_SOURCE": "merge_request_event"}, "says no CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
-        ({**BUILDKITE, "BUILDKITE_PULL_REQUEST": "1"}, "says no BUILDKITE_PULL_REQUEST_BASE_BRANCH"),
-        ({**AZURE_PULL, "SYSTEM_PULLREQUEST_SOURCECOMMITID": ""}, "says no SYSTEM_PULLREQUEST_SOURCECOMMITID"),
-        ({**AZURE_PULL, "SYSTEM_PULLREQUEST_TARGETBRANCH": ""}, "says no SYSTEM_PULLREQUEST_TARGETBRANCH"),
         ({**REQUEST, "CI_COMMIT_SHA": ""}, "GitLab CI runs for a merge request and says no CI_COMMIT_SHA"),
-        ({**JENKINS, "CHANGE_ID": "7"}, "Jenkins runs for a change request and says no CHANGE_TARGET"),
-        ({"JENKINS_URL": "x", "CHANGE_TARGET": "main"}, "says no GIT_COMMIT"),
-        (
-            {
-                **BUILDKITE,
-                "BUILDKITE_COMMIT": "HEAD",
-                "BUILDKITE_PULL_REQUEST": "7",
-                "BUILDKITE_PULL_REQUEST_BASE_BRANCH": "main",
-            },
-            "says no BUILDKITE_COMMIT",
-        ),
-        (
-            {**BUILDKITE, "BUILDKITE_COMMIT": "", "BUILDKITE_MERGE_QUEUE_BASE_BRANCH": "main"},
-            "says no BUILDKITE_COMMIT",
-        ),
         ({"GITHUB_ACTIONS": "true"}, "which GITHUB_EVENT_PATH names, is not there"),
         (
             {"GITHUB_ACTIONS": "true", "GITHUB_EVENT_PATH": "/nowhere/event.json"},

@@ -82,7 +82,7 @@ def test_what_the_change_can_edit_is_advice_and_what_runs_it_is_wrong(
     found = said(capsys)
     assert found[".gitlab-ci.yml"] == (
         "note",
-        "advice only: GitLab takes this file from the change, which can edit, rename or skip the job",
+        "advice only: a platform takes this file from the change, which can edit, rename or skip the job",
     )
     assert found["main"] == ("note", "advice only")
     assert "where the change itself did not edit that" in told(repo)
@@ -101,34 +101,32 @@ def test_a_workflow_that_somebody_wrote_is_a_guard_only_as_init_writes_it(
     assert (
         found[WORKFLOW][0] == "note" and "a change cannot pass it unasked, is not looked at here" in found[WORKFLOW][1]
     )
-    assert "GitHub takes this file from the change" in found[".github/workflows/own.yml"][1]
+    assert "a platform takes this file from the change" in found[".github/workflows/own.yml"][1]
     assert found["main"][1].startswith("advice only, unless") and found[""][1] == "0"
     repo.commit("three", **{WORKFLOW: text.replace('branches: ["main"]', 'branches: ["other/one"]')})
     assert said(capsys)[WORKFLOW][0] == "ok"
 
 
-def test_which_part_of_the_rules_a_script_asks(repo: Repo) -> None:
+def test_which_scripts_run_ahp_ci(repo: Repo) -> None:
     scripts = {
-        "ahp ci \\\n  --only policy": setup.POLICY,
-        "ahp ci": setup.ALL,
-        '"$RUNNER_TEMP/ahp/bin/ahp" ci --without policy --format sarif': setup.RULES,
-        "../ahp/bin/ahp ci --only policy": setup.POLICY,
-        "ahp ci --only policy\nahp-engine ci --without policy": setup.ALL,
-        "# ahp ci\n// ahp ci\necho ahp city": "",
-        "ahp check pre-push": "",
+        "ahp ci \\\n  --only policy": True,
+        "ahp ci": True,
+        '"$RUNNER_TEMP/ahp/bin/ahp" ci --without policy --format sarif': True,
+        "../ahp/bin/ahp ci --only policy": True,
+        "ahp ci --only policy\nahp-engine ci --without policy": True,
+        "# ahp ci\n// ahp ci\necho ahp city": False,
+        "ahp check pre-push": False,
     }
     files = {f".woodpecker/{number}.yml": script for number, script in enumerate(scripts)}
     repo.commit("one", **files)
-    found = {one.file: one.part for one in setup.setup(git.discover(str(repo.root), dict(os.environ))).found}
-    assert found == {path: scripts[script] for path, script in files.items() if scripts[script]}
+    found = {one.file for one in setup.setup(git.discover(str(repo.root), dict(os.environ))).found}
+    assert found == {path for path, script in files.items() if scripts[script]}
 
 
-def test_ahp_ci_is_seen_on_every_platform_that_the_documentation_names(
-    repo: Repo, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ahp_ci_is_seen_in_whatever_yaml_a_platform_reads(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     advice = ("bitbucket-pipelines.yml", ".circleci/config.yml", ".woodpecker.yml", ".woodpecker/check.yaml")
     either = (".gitea/workflows/check.yml", ".forgejo/workflows/check.yaml")
-    beside = (".woodpecker/check.sh", ".woodpecker/deep/check.yml", ".circleci/other.yml")
+    beside = (".woodpecker/check.sh", "docs/ci.md")
     step = 'steps: [{run: "ahp ci"}]\n'
     repo.commit(
         "one", **dict.fromkeys((*advice, *beside), step), **dict.fromkeys(either, f"on: pull_request_target\n{step}")
@@ -137,7 +135,7 @@ def test_ahp_ci_is_seen_on_every_platform_that_the_documentation_names(
     for path in advice:
         assert "takes this file from the change" in found[path][1], path
     for path in either:
-        assert "runs the target's copy" in found[path][1], path
+        assert "target's copy of it runs" in found[path][1], path
     assert not found.keys() & set(beside)
     assert found["main"][1].startswith("advice only, unless")
 
