@@ -1,18 +1,15 @@
-"""`ahp check --all`: what the policy says of the tree as it is, its files shared out among processes.
+"""`ahp check --all`: the rules of a change, asked of a tree as it is, as if one commit had brought all of it.
 
-The processes are forked when everything is ready, so each has the compiled policies; they send back what was found.
+Only a change removes lines, has a size, or changes policy and dependencies: rules that read those are not asked. A rule
+with `each` over lines judges one file after the other, so that a large tree needs no more memory than its largest file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
-from signal import SIG_IGN, SIGINT, signal
 from typing import NamedTuple
 
-from ahp.gate import of_tree, signalling
+from ahp.facts import registry
+from ahp.gate import signalling
 from ahp.gate.asked import Change, Context, asked
 from ahp.gate.candidate import Candidate
 from ahp.hosts import asking
@@ -21,16 +18,22 @@ from ahp.hosts.verdict_text import name_of, steps_of
 from ahp.policy import policies
 from ahp.policy.judge import Judge, judges_of
 from ahp.policy.policies import Policies
+from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Workspace, identify
 from ahp.protocol.text import one_line
-from ahp.system import clock, process, whole_tree
+from ahp.system import clock, whole_tree
 from ahp.system.errors import AhpError
 from ahp.system.terminal import Seen
 from ahp.system.whole_tree import FilesView
 
+TRIGGERS = ("pre-commit", "pre-merge-commit", "pre-push", "pre-merge")
+"""Whose rules are asked, each rule at the first that has it."""
+LINES = frozenset({"diff.added", "debuggers.added"})
+_FILES = ("changed", "added", "changes", "binary", "largest_bytes", "lfs")
+_REPORTS = ("tests", "coverage")
+_OF_CHANGES = frozenset({"commit", "push", "deps", "policy", "tool", "files", "diff", "debuggers", "content"})
+_PREVIOUS = "coverage.previous"
 _BUDGET = 3600.0  # s
-_AT_ONCE = 100  # files in a message to a process
-_WORTH_SHARING = 400  # files
 _PLACES = 1000  # listed of a rule
 _NAMED = 5
 
@@ -65,12 +68,12 @@ class _Check:
         self._paths, self._untracked = whole_tree.listed(where.repo)
         self._rules: dict[str, RuleText] = {}
         self._not_asked: dict[str, None] = {}
-        event = asking.event(of_tree.TRIGGERS[0], "cli", identify(where.env), where, mode="dry", budget=_BUDGET)
-        self._context = Context(event, triggers=of_tree.TRIGGERS)
+        event = asking.event(TRIGGERS[0], "cli", identify(where.env), where, mode="dry", budget=_BUDGET)
+        self._context = Context(event, triggers=TRIGGERS)
         alone: dict[str, list[Judge]] = {}
         together: dict[str, list[Judge]] = {}
         known: set[str] = set()
-        for trigger in of_tree.TRIGGERS:
+        for trigger in TRIGGERS:
             alone[trigger], together[trigger] = self._sorted(trigger, known)
         self._alone, self._together = Policies(alone.__getitem__), Policies(together.__getitem__)
 
@@ -85,7 +88,7 @@ class _Check:
         for judge in judges_of(event):
             rules = judge.answers(event).rules
             here = {plan.key for plan in judge.program.rules} - known
-            plan = of_tree.plan({key: rules[key] for key in here})
+            plan = asked_of_a_tree({key: rules[key] for key in here})
             self._not_asked |= dict.fromkeys(name_of(key) for key in sorted(plan.not_asked))
             for keys, to in ((plan.each_file, alone), (plan.all_files, together)):
                 to.append(_only(judge, keys))
@@ -95,64 +98,18 @@ class _Check:
 
     def report(self, seen: Seen) -> Report:
         results: dict[tuple[str, str, str], Found] = {}
-        for found in self._of_each_file(seen):
-            _add(results, found)
-        _add(results, self._ask(self._paths, self._together))
-        return self._told(list(results.values()))
-
-    def _of_each_file(self, seen: Seen) -> list[list[Found]]:
-        """What the rules of single files say, in the order of the files."""
-        parts = [self._paths[at : at + _AT_ONCE] for at in range(0, len(self._paths), _AT_ONCE)]
-        workers = min(process.processors(), len(parts))
-        if workers < 2 or len(self._paths) < _WORTH_SHARING:
-            found = []
-            for number, part in enumerate(parts, 1):
-                found.append(self.of_files(part))
-                seen(min(number * _AT_ONCE, len(self._paths)), len(self._paths))
-            return found
-        return self._shared_out(parts, workers, seen)
-
-    def _shared_out(self, parts: list[list[str]], workers: int, seen: Seen) -> list[list[Found]]:
-        global _working
-        _working = self
-        found: dict[int, list[Found]] = {}
-        with ProcessPoolExecutor(workers, get_context("fork"), signal, (SIGINT, SIG_IGN)) as pool:
-            waiting = {pool.submit(_of_part, part): number for number, part in enumerate(parts)}
-            try:
-                for done in as_completed(waiting):
-                    told, notes, wrong = done.result()
-                    if wrong:
-                        raise AhpError(wrong)
-                    self._context.notes |= dict.fromkeys(notes)
-                    found[waiting[done]] = told
-                    seen(min(len(found) * _AT_ONCE, len(self._paths)), len(self._paths))
-            except BrokenProcessPool:
-                raise AhpError(
-                    "a process that judged was killed, as for want of memory: the tree is not judged"
-                ) from None
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
-        return [found[number] for number in range(len(parts))]
-
-    @property
-    def notes(self) -> list[str]:
-        """What there is to say beside the rules, such as of waivers that cannot be read."""
-        return list(self._context.notes)
-
-    def of_files(self, paths: Sequence[str]) -> list[Found]:
-        """What the rules say of each of some files alone. Raises AhpError, which names the file."""
-        results: dict[tuple[str, str, str], Found] = {}
-        for path in paths:
+        for number, path in enumerate(self._paths, 1):
             try:
                 _add(results, self._ask([path], self._alone))
             except AhpError as error:
                 raise AhpError(f"{one_line(path, 200)}: {error}") from error
-        return list(results.values())
+            seen(number, len(self._paths))
+        _add(results, self._ask(self._paths, self._together))
+        return self._told(list(results.values()))
 
     def _ask(self, paths: list[str], policies: Policies) -> list[Found]:
         view = FilesView(self._repo, self._base, paths)
-        told = asked(Change(dict.fromkeys(of_tree.TRIGGERS, view)), policies, self._context)
+        told = asked(Change(dict.fromkeys(TRIGGERS, view)), policies, self._context)
         return [found for candidate in told if (found := _found(candidate)) is not None]
 
     def _told(self, found: list[Found]) -> Report:
@@ -166,7 +123,7 @@ class _Check:
             for one in found
             if one.undecided
         ]
-        notes = [*self.notes, *undecided]
+        notes = [*self._context.notes, *undecided]
         if self._not_asked:
             named = list(self._not_asked)
             more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
@@ -179,6 +136,47 @@ class _Check:
         many = f"{len(self._paths)} file{'s' if len(self._paths) != 1 else ''} of the work tree"
         told = f"{many}, {self._untracked} of them not tracked" if self._untracked else many
         return report(told, code, list(self._rules.values()), results, notes)
+
+
+class Plan(NamedTuple):
+    """Which rules are asked, by key: of `each_file` alone, of `all_files` together; and those that are `not_asked`."""
+
+    each_file: set[str]
+    all_files: set[str]
+    not_asked: set[str]
+
+
+def asked_of_a_tree(rules: dict[str, RuleAnswer]) -> Plan:
+    """How these rules, by key, are asked of a tree."""
+    found = Plan(set(), set(), set())
+    for key, rule in rules.items():
+        reads = set(rule.reads)
+        has_fixer = rule.action is not None and rule.action.command is not None
+        if not _is_of_a_tree(reads) or has_fixer:  # a fixer runs only where the commit is made
+            found.not_asked.add(key)
+        elif rule.each and reads & LINES and (rule.each.partition(" in ")[2].strip() in LINES):
+            found.each_file.add(key)
+        else:
+            found.all_files.add(key)
+    return found
+
+
+def _is_of_a_tree(reads: set[str]) -> bool:
+    """Whether a rule reads what a tree has, and nothing that only a change has."""
+    known = {path for path in reads if _is_told(path)}
+    return bool(known) and not any(path.partition(".")[0] in _OF_CHANGES or path == _PREVIOUS for path in reads - known)
+
+
+def _is_told(path: str) -> bool:
+    name, _, field = path.partition(".")
+    if name == "files":
+        return field in _FILES
+    return (
+        path in LINES
+        or (name == "content" and field.startswith("after"))
+        or (name in _REPORTS and path != _PREVIOUS)
+        or not registry.is_known(name)
+    )
 
 
 def _only(judge: Judge, keys: set[str]) -> Judge:
@@ -219,16 +217,3 @@ def _add(results: dict[tuple[str, str, str], Found], more: list[Found]) -> None:
         results[key] = Found(
             known.result._replace(places=places, total=total), known.unknowable or one.unknowable, known.undecided
         )
-
-
-_working: _Check | None = None
-"""What the forked processes ask."""
-
-
-def _of_part(paths: Sequence[str]) -> tuple[list[Found], list[str], str]:
-    """What a forked process found in its files, the notes so far, or why it could not judge."""
-    assert _working is not None
-    try:
-        return _working.of_files(paths), _working.notes, ""
-    except AhpError as error:
-        return [], [], str(error)

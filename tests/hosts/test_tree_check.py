@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from ahp.hosts import asking, tree_check
 from ahp.hosts.ci.report import Report
 from ahp.policy.judge import judges_of
 from ahp.protocol.event import Actor
-from ahp.system import process, whole_tree
+from ahp.system import whole_tree
 from ahp.system.terminal import Seen, unseen
 from tests.conftest import Repo
 
@@ -94,16 +96,6 @@ def test_every_file_and_line_counts_as_added(here: Repo) -> None:
     assert {rule.id for rule in told.rules} >= {"todo", "license"} and progress[-1] == (8, 8)
 
 
-def test_processes_find_what_one_finds(here: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = check(here)
-    monkeypatch.setattr(tree_check, "_WORTH_SHARING", 0)
-    monkeypatch.setattr(tree_check, "_AT_ONCE", 2)
-    monkeypatch.setattr(process, "processors", lambda: 2)
-    assert check(here) == alone
-    monkeypatch.setattr(tree_check, "_working", tree_check._Check(asking.around(str(here.root))))
-    assert [one.result.total for one in tree_check._of_part(["b.py", "wide.txt"])[0]] == [3]
-
-
 def test_what_cannot_be_read_is_told_and_never_clean(here: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whole_tree, "LINES_LIMIT", 60)
     told = check(here)
@@ -116,9 +108,6 @@ def test_what_cannot_be_read_is_told_and_never_clean(here: Repo, monkeypatch: py
 
 
 def test_a_file_that_stops_the_judging_is_named(here: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree_check, "_WORTH_SHARING", 0)
-    monkeypatch.setattr(tree_check, "_AT_ONCE", 2)
-    monkeypatch.setattr(process, "processors", lambda: 2)
     real = whole_tree.FilesView.read
 
     def read(view: whole_tree.FilesView, path: str) -> bytes | None:
@@ -180,3 +169,31 @@ def test_the_command_prints_every_format_and_ends_as_check_does(
     monkeypatch.chdir(tmp_path / "plain")
     code, out = run("--all")
     assert code == 2 and "there is no git repository here" in out
+
+
+@pytest.mark.parametrize(
+    ("reads", "each", "how"),
+    [
+        (["diff.added", "limits.secret"], "l in diff.added", "each_file"),
+        (["debuggers.added", "diff.added", "actor.kind"], "d in debuggers.added", "each_file"),
+        (["diff.added"], None, "all_files"),
+        (["diff.added", "files.added"], "p in files.added", "all_files"),
+        (["files.changes", "branch.name"], None, "all_files"),
+        (["tests.failed_count"], None, "all_files"),
+        (["coverage.current", "coverage.threshold"], None, "all_files"),
+        (["lint.count"], None, "all_files"),
+        (["coverage.current", "coverage.previous"], None, "not_asked"),
+        (["files.added", "files.deleted"], None, "not_asked"),
+        (["files.changed_count"], None, "not_asked"),
+        (["content.after['package.json']"], None, "all_files"),
+        (["content.after", "files.changed"], "f in files.changed", "all_files"),
+        (["content.after", "content.before"], None, "not_asked"),
+        (["diff.added", "diff.removed"], "l in diff.added", "not_asked"),
+        (["diff.added", "commit.subject"], "l in diff.added", "not_asked"),
+        (["branch.name", "time.hour"], None, "not_asked"),
+    ],
+)
+def test_a_rule_is_asked_where_it_reads_what_a_tree_has(reads: list[str], each: str | None, how: str) -> None:
+    rule: Any = SimpleNamespace(reads=reads, each=each, action=None)
+    found = tree_check.asked_of_a_tree({"rule": rule})
+    assert [name for name, keys in found._asdict().items() if keys] == [how]
