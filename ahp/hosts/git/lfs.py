@@ -1,7 +1,7 @@
-"""Git LFS beside ahp: whether the hooks are there that bring the content of its files to the remote.
+"""Git LFS beside ahp: whether the hook is there that brings the content of its files to the remote.
 
-`git lfs install` puts no hook where another one is, so in a clone where ahp came first they are missing unless somebody
-asks for them; git then pushes pointers to content that nobody else has.
+`git lfs install` puts no hook where another one is, so in a clone where ahp came first it is missing unless somebody
+asks for it; git then pushes pointers to content that nobody else has.
 """
 
 import os
@@ -13,31 +13,24 @@ from ahp.system import files
 from ahp.system.git import Repository
 from ahp.system.view import names
 
-PUSH = "pre-push"
-HOOKS = (PUSH, "post-checkout", "post-commit", "post-merge")  # git-lfs(1), `git lfs update`
+HOOK = "pre-push"
 MEND = "git lfs update --force && ahp install git"
 _FILTER = b"filter=lfs"
-_CALLS = (b"git lfs %s", b"git-lfs %s")
+_CALLS = (b"git lfs pre-push", b"git-lfs pre-push")
 _LIMIT = 1 << 20
 
 
 def check(repo: Repository) -> Check:
-    """Whether Git LFS has its hooks. Raises AhpError."""
-    name = "git-lfs"
-    missing = _missing(repo)
-    if not missing:
-        return Check(name, "ok", "its hooks are reached")
-    told = f"its hooks {', '.join(missing)} are missing" if len(missing) > 1 else f"its hook {missing[0]} is missing"
-    if PUSH not in missing:
-        return Check(name, "note", told, MEND)
-    return Check(name, "wrong", f"{told}, so a push does not bring the content of its files", MEND)
+    """Whether git comes to the hook of Git LFS. Raises AhpError."""
+    if _is_called(repo, asked_folder(repo)):
+        return Check("git-lfs", "ok", "its hook pre-push is reached")
+    return Check("git-lfs", "wrong", "its hook pre-push is missing, so the content of its files is not pushed", MEND)
 
 
 def warning(repo: Repository) -> str:
     """What a push has to say, as far as the attributes at the top tell; "" where all is well. Raises AhpError."""
-    if not is_used(repo) or PUSH not in _missing(repo):
-        return ""
-    return f"the pre-push hook of git-lfs is missing, so the content of its files is not pushed; fix: {MEND}"
+    found = check(repo) if is_used(repo) else None
+    return f"git-lfs: {found.detail}; fix: {MEND}" if found and found.mend else ""
 
 
 def is_used(repo: Repository, everywhere: bool = False) -> bool:
@@ -54,20 +47,13 @@ def is_used(repo: Repository, everywhere: bool = False) -> bool:
     )
 
 
-def _missing(repo: Repository) -> list[str]:
-    folder = asked_folder(repo)
-    return [hook for hook in HOOKS if not _is_called(repo, folder, hook)]
-
-
-def _is_called(repo: Repository, folder: str, hook: str) -> bool:
-    """Whether git comes to Git LFS by its hook `hook`; lefthook calls it by itself."""
-    places = [f"{folder}/{hook}{ending}" for ending in ("", hook_managers.KEPT, hook_managers.CHAINED)]
+def _is_called(repo: Repository, folder: str) -> bool:
+    """Whether a hook calls Git LFS; lefthook does by itself."""
+    places = [f"{folder}/{HOOK}{ending}" for ending in ("", hook_managers.KEPT, hook_managers.CHAINED)]
     if husky.is_active(folder):
-        places.append(f"{husky.folder_of(repo.root, folder)}/{hook}")
+        places.append(f"{husky.folder_of(repo.root, folder)}/{HOOK}")
     found = [place for place in places if os.access(place, os.X_OK) or husky.is_active(folder)]
-    calls = [call % hook.encode() for call in _CALLS]
-    texts = [_text(place) for place in found if hook_managers.owner(place) != "lefthook"]
-    return len(texts) < len(found) or any(call in text for call in calls for text in texts)
+    return any(hook_managers.owner(one) == "lefthook" or any(call in _text(one) for call in _CALLS) for one in found)
 
 
 def _text(path: str) -> bytes:
