@@ -57,21 +57,11 @@ class Reached(NamedTuple):
     """Whether its condition is the project's own, not a pack's."""
 
 
-class Softened(NamedTuple):
-    """How often `rule` spoke for `other` (a refinement)."""
-
-    rule: str
-    other: str
-    trigger: str
-    times: int
-
-
 class Report(NamedTuple):
     """All tests and what they reached."""
 
     outcomes: list[Outcome]
     rules: list[Reached]
-    refinements: list[Softened]
 
     @property
     def failed(self) -> list[Outcome]:
@@ -149,22 +139,17 @@ def run(policy: Policy, cases: Iterable[Case]) -> Report:
     asked = Counter(outcome.case.keys.trigger for outcome in outcomes if outcome.verdict is not None)
     spoke: Counter[tuple[str, str]] = Counter()
     undecided: Counter[tuple[str, str]] = Counter()
-    refined: Counter[tuple[str, str, str]] = Counter()
     for outcome in outcomes:
         if outcome.verdict is not None:
             spoke.update((outcome.case.keys.trigger, rule) for rule in _spoke(outcome.verdict))
             undecided.update((outcome.case.keys.trigger, rule) for rule in _undecided(outcome.verdict))
-            refined.update((outcome.case.keys.trigger, *pair) for pair in _refined(outcome.verdict))
     own = {(rule.trigger, rule.key) for rule in policy.rules if not rule.layer.startswith("pack ")}
-    rules, refinements = [], []
+    rules = []
     for trigger, program in programs.items():
-        assert program.answers is not None
         for entry in program.rules:
             key, at = entry.key, (trigger, entry.key)
             rules.append(Reached(key, trigger, asked[trigger], spoke[at], undecided[at], at in own))
-            for other in program.answers.rules[key].refines:
-                refinements.append(Softened(key, other, trigger, refined[trigger, key, other]))
-    return Report(outcomes, rules, refinements)
+    return Report(outcomes, rules)
 
 
 def example(change: Change, old: Policy, new: Policy) -> str:
@@ -251,11 +236,3 @@ def _undecided(verdict: Verdict) -> set[str]:
     """The rules that could not be decided, also those that say nothing then."""
     said = {str(signal.context["rule"]) for signal in verdict.signals if signal.context.get("undecidable")}
     return said | {one["rule"] for one in verdict.dropped if one["why"].startswith(_UNDECIDED)}
-
-
-def _refined(verdict: Verdict) -> set[tuple[str, str]]:
-    found = set()
-    for one in verdict.dropped:
-        if one["why"].startswith("refined by "):
-            found.add((one["why"].removeprefix("refined by ").partition(" (")[0], one["rule"]))
-    return found

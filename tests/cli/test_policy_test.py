@@ -47,8 +47,7 @@ def test_all_tests_of_the_project_are_run_and_what_they_reach_is_told(
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == ["rule", "trigger", "matched", "silent", "undecided"]
     assert ["size", "pre-commit", "1", "0", "0"] in lines and ["never", "pre-push", "never", "0", "0"] in lines
-    assert ["boxes/last", "for", "boxes/open", "pre-issue-submit", "1"] in lines
-    assert " ".join(lines[-1]) == "2 of 2 tests hold; 3 of 4 rules reached, 1 of 1 refinements"
+    assert " ".join(lines[-1]) == "2 of 2 tests hold; 3 of 4 rules reached"
 
 
 def test_rules_of_packs_that_no_test_reached_are_counted(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,7 +95,7 @@ def test_a_rule_that_could_not_be_decided_was_not_silent(
     assert ["size", "pre-commit", "never", "0", "1"] in lines
 
 
-def test_json_holds_tests_rules_and_refinements(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_holds_tests_and_rules(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     repo.write(
         ".ahp/tests/a.yaml",
         GOOD + BAD + "- {name: w, trigger: pre-commit, facts: {files: {changed_count: x}}, expect: {}}",
@@ -107,22 +106,17 @@ def test_json_holds_tests_rules_and_refinements(repo: Repo, capsys: pytest.Captu
     assert found["tests"][0]["line"] == 2 and found["tests"][2]["faults"] == ["decision: expected deny, got allow"]
     never = {"rule": "never", "trigger": "pre-push", "asked": 0, "spoke": 0, "undecided": 0, "own": True}
     assert never in found["rules"]
-    assert found["refinements"] == [
-        {"rule": "boxes/last", "other": "boxes/open", "trigger": "pre-issue-submit", "times": 1}
-    ]
 
 
-def test_junit_is_xml_with_a_suite_a_file(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+def test_junit_is_xml_with_a_case_a_test(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     repo.write(".ahp/tests/a.yaml", BAD)
     repo.write(".ahp/tests/b.yml", GOOD)
     assert run(["policy", "test", "--format", "junit"]) == 1
     root = ElementTree.fromstring(capsys.readouterr().out)
     assert (root.get("tests"), root.get("failures")) == ("3", "1")
-    assert [suite.get("name") for suite in root.iter("testsuite")] == [".ahp/tests/a.yaml", ".ahp/tests/b.yml"]
     (failure,) = root.iter("failure")
     assert failure.get("message") == "decision: expected deny, got allow"
-    assert next(case.get("name") for case in root.iter("testcase")) == "few\ufffd <files>"
-    assert {p.get("name"): p.get("value") for p in root.iter("property")}["rule never at pre-push"] == "0"
+    assert next(case.get("name") for case in root.iter("testcase")) == ".ahp/tests/a.yaml:1 few <files>"
 
 
 def test_files_and_another_policy_can_be_named_outside_a_repository(
