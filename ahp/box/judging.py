@@ -10,7 +10,7 @@ from ahp.gate.of_commits import by_the_log
 from ahp.gate.of_range import Range
 from ahp.hosts import asking, verdict_text
 from ahp.hosts.git import pre_push
-from ahp.hosts.git.asked_push import AskedPush
+from ahp.hosts.git.pre_push import AskedPush
 from ahp.journal.place import noted_genesis
 from ahp.policy import policies
 from ahp.policy.judge import judges_of

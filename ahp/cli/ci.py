@@ -110,11 +110,10 @@ def _judge(
     from ahp.hosts.asking import repository_here
     from ahp.hosts.ci import judging, platform
     from ahp.hosts.ci.change import change_of
-    from ahp.hosts.ci.proposal import Proposal, branch_name
     from ahp.hosts.ci.report import report
 
-    said = platform.proposed(env) or Proposal("run")
-    said = said._replace(source=branch_name(source, "--source") or said.source, actor=actor or said.actor)
+    said = platform.proposed(env) or platform.Proposal("run")
+    said = said._replace(source=platform.branch_name(source, "--source") or said.source, actor=actor or said.actor)
     if said.kind == "delete":
         return report(f"nothing to judge: {said.target} was deleted", 0, [], [], [])
     repo = repository_here()

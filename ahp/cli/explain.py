@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ahp.gate.explain import Explanation, Reason
+    from ahp.journal.logged_signal import LoggedSignal
     from ahp.policy.program import RuleAnswer
     from ahp.protocol.event import Actor, Event
     from ahp.protocol.verdict import Verdict
@@ -146,18 +147,19 @@ def _signal(prefix: str, form: str) -> int:
     who = identify(environ.current())
     with State.open(journal_of(os.getcwd())) as state:
         signal = state.signal(answers.one(prefix, state.find(prefix)))
-        record = state.record(signal) if signal else {}
+        assert signal is not None
+        record = state.record(signal)
     rule, whose = _rule_of(record)
     steps = [*rule.resolution, *[one.description for one in rule.suggestions]] if rule else []
     told = {
         "rule_at": whose,
         "condition": [text for text in (rule.when, rule.each, rule.condition) if text] if rule else [],
         "steps": list(dict.fromkeys(steps)),  # `fix` is both
-        "answers": [f"ahp respond {str(record['id'])[:8]} {action}" for action in _fitting(record, who)],
+        "answers": [f"ahp respond {str(record['id'])[:8]} {action}" for action in _fitting(signal, who)],
         "for_a_person": [],
     }
     if who.kind != "human":
-        theirs = [one for one in _fitting(record, Actor("human")) if one.startswith(answers.RISK)]
+        theirs = [one for one in _fitting(signal, Actor("human")) if one.startswith(answers.RISK)]
         told["for_a_person"] = [f"ahp respond {str(record['id'])[:8]} {one}" for one in theirs]
     if form == "json":
         click.echo(jsontext.encode({**record, "explained": told}))
@@ -218,21 +220,12 @@ def _rule_of(record: "Mapping[str, object]") -> "tuple[RuleAnswer | None, str]":
     return None, "the policy here has no such rule any more"
 
 
-def _fitting(record: "Mapping[str, object]", who: "Actor") -> list[str]:
+def _fitting(signal: "LoggedSignal", who: "Actor") -> list[str]:
     """The answers that `who` may give to a signal."""
-    from ahp.journal import answers
-    from ahp.protocol.signals import ACTIONS_OF
+    from ahp.journal.answers import RISK
+    from ahp.journal.respond import possible
 
-    level = str(record["intensity"])
-    known = {"actor": str(record.get("actor") or ""), "overridable": bool(record.get("overridable"))}
-    fit = []
-    for action in ACTIONS_OF.get(level, ()):
-        try:
-            answers.check(action, intensity=level, by=who, reason="asked", **known)  # type: ignore[arg-type]
-        except answers.AnswerRefused:
-            continue
-        fit.append(action + (' --reason "…"' if action == answers.RISK else ""))
-    return fit
+    return [action + (' --reason "…"' if action == RISK else "") for action in possible(signal, who)]
 
 
 def _text(explanation: "Explanation", is_about_all: bool, notes: "Iterable[str]") -> None:

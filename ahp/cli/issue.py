@@ -133,14 +133,16 @@ def _tracker() -> "Tracker":
 
 def _move(step: str, issue: str, form: str, solution: str = "") -> int:
     from ahp.hosts import issue as host
-    from ahp.hosts.verdict_text import say
+    from ahp.hosts.verdict_text import text, write
+    from ahp.protocol.event import identify
 
     moved = host.move(step, issue, solution)
     if form == "json":
         click.echo(jsontext.encode(moved.as_dict()))
     else:
         for verdict in (moved.before, moved.after):
-            say(verdict, environ.current())
+            if verdict and (said := text(verdict, identify(environ.current()), environ.current())):
+                write(said)
         if not moved.denied and sys.stdout.isatty():
             click.echo(moved.summary())
     for note in moved.notes:

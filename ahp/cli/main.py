@@ -111,15 +111,7 @@ def cli() -> None:
 
 def main() -> None:
     """Runs the command line of this process and ends it."""
-    _open_closed_streams()
     sys.exit(run(sys.argv[1:]))
-
-
-def _open_closed_streams() -> None:
-    """Gives a stream that the caller has closed (`2>&-`) to the null device: a file would be opened in its place."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  # as long as the process lives
 
 
 def _of_this_shell(error: OSError) -> str:

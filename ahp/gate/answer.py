@@ -14,6 +14,7 @@ from ahp.policy import cache
 from ahp.policy.judge import digest_beside
 from ahp.protocol.event import Event
 from ahp.protocol.signals import DECISION_OF, strongest
+from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock, files
 from ahp.system.errors import AhpError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 3
 _WAIVERS_LIMIT = 1 << 20
+INSIDE = "AHP_FOLLOW_UP"  # names the rule whose command runs; what that does starts none
 
 
 class Answer:
@@ -143,11 +145,9 @@ class Answer:
 
     def _follow_up(self) -> None:
         """The action is done, so nothing can be changed; an aid may have a command that goes on from there."""
-        from ahp.gate import follow_up
-
         for candidate in self.candidates:
             if candidate.enforced and candidate.intensity == "aid":
-                candidate.followed_up = follow_up.run(candidate, self.event)
+                candidate.followed_up = _followed_up(candidate, self.event)
 
     def _act(self, event: Event) -> Event | None:
         """Applies the control actions; where the action is refused anyway, only those that advise."""
@@ -200,3 +200,39 @@ class Answer:
             return event
         candidate.modifications.append(signalling.without_values(done[0]) if candidate.rule.redact else done[0])
         return done[1]
+
+
+def _followed_up(candidate: Candidate, event: Event) -> str:
+    """Runs the command of an aid's action and says how it went; "" for an aid without one.
+
+    The command knows the trigger, the rule and the issue by its environment. It never fails the event: what could not
+    be done is said.
+    """
+    from ahp.policy import trust
+    from ahp.system import environ, places
+
+    command = candidate.rule.action.command if candidate.rule.action is not None else None
+    if command is None:
+        return ""
+    named = one_line(" ".join(command.run))
+    if event.env.get(INSIDE):
+        return f"not done, since another follow-up did this: {named}"
+    if candidate.judge.adds:
+        return f"not done, since its rule is not committed: {named}"
+    if event.mode != "real":
+        return f"would run: {named}"
+    try:
+        if not trust.checker(event)(command):
+            return f"not done, since nobody accepted it in this clone (a person runs: ahp trust): {named}"
+        env = environ.scrubbed(event.env)
+        env |= {INSIDE: candidate.key, "AHP_TRIGGER": event.trigger, "AHP_ISSUE": event.issue or ""}
+        seconds = max(min(command.timeout, event.deadline - clock.monotonic()), 0.0)
+        result = places.run(
+            command.place, command.run, cwd=f"{event.root}/{command.directory}", env=env, timeout=seconds
+        )
+    except AhpError as error:
+        return f"not done, {one_line(error)}: {named}"
+    words = (result.out if result.code == 0 else result.err or result.out).decode("utf-8", "replace").strip()
+    ended = "done" if result.code == 0 else f"ended with {result.code}"
+    last = one_line(words.splitlines()[-1]) if words else ""
+    return f"{ended}: {named}" + (f" ({last})" if last else "")

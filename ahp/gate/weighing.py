@@ -17,13 +17,17 @@ from ahp.policy.tree import FOLDER, HOOKS, LOCK
 from ahp.protocol.event import Event
 from ahp.protocol.signals import strength
 from ahp.protocol.text import one_line
-from ahp.protocol.triggers import FORGET_AFTER
-from ahp.system.errors import AhpError
+from ahp.protocol.triggers import FORGET_AFTER, TRIGGERS
+from ahp.system.errors import AhpError, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ahp.journal.episodes import Attempt
     from ahp.journal.state import State
+    from ahp.system.git import Repository
+
+_FAMILIES = ("commit", "push", "pre-merge")
+_CONTENT = ("files", "diff")
 
 
 def may_speak_for(rule: RuleAnswer, level: str, other: RuleAnswer, other_level: str) -> bool:
@@ -77,9 +81,7 @@ class Weighing:
         """A change of nothing but the policy is stopped only by what guards the policy."""
         paths = changed_paths(self.event)
         if paths and all(path.startswith(FOLDER) for path in paths):
-            from ahp.gate import policy_only
-
-            policy_only.soften(self.candidates, self.event)
+            _soften(self.candidates, self.event)
 
     def forgets(self, key: str) -> bool:
         """Whether a rule is clean only because evidence that this subject had is gone, by its `has` or `default`.
@@ -186,9 +188,66 @@ class Weighing:
         repo, head = self.event.repo, candidate.act(self.now).head
         if repo is None or self.state is None or head is None or waits.act.head in (None, head):
             return ""
-        from ahp.gate import landing
+        return waits.act.token if _is_given_up(repo, self.state, candidate.episode, waits) else ""
 
-        return waits.act.token if landing.is_given_up(repo, self.state, candidate.episode, waits) else ""
+
+def _is_given_up(repo: "Repository", state: "State", key: str, attempt: "Attempt") -> bool:
+    """Whether no commit came of `attempt` of the episode `key`, by git's reflog once HEAD has moved (design §8.2); not
+    where nothing tells.
+
+    A hook of another tool may have changed the files after it was judged: the same files are enough.
+    """
+    from ahp.system import reflogs
+
+    made = reflogs.made_from(repo, attempt.act.head or "")
+    if made is None:
+        return False
+    paths = {path for one in state.enforced(key) if one.act.token == attempt.act.token for path in one.paths}
+    return not any(_is_of(repo, attempt, commit, paths) for commit in made)
+
+
+def _is_of(repo: "Repository", attempt: "Attempt", commit: str, paths: set[str]) -> bool:
+    """Whether `commit` brings the change of `attempt`, or files among which are its `paths`."""
+    from ahp.system.history import RangeView
+
+    try:
+        view = RangeView(repo, attempt.act.head or repo.empty_tree(), commit)
+        return view.change().digest == attempt.act.change or (bool(paths) and paths.issubset(view.touched()))
+    except (AhpError, Unknown):
+        return True  # it is not here any more, so nothing tells
+
+
+def _soften(candidates: list[Candidate], event: Event) -> None:
+    """Has all but the guards among the `candidates` of a change of the policy alone speak as prompts.
+
+    A wrong rule would else refuse the very commit that mends it (authority §2.5). Raises GitError, AhpError.
+    """
+    stopping = [c for c in candidates if c.enforced and c.intensity in ("block", "control") and not guards(c.rule)]
+    if stopping and is_policy_only(event):
+        for candidate in stopping:
+            candidate.soften("this changes only the policy, so it may go on")
+
+
+def guards(rule: RuleAnswer) -> bool:
+    """Whether a rule also stops such a change: it is locked, reads `policy`, or is severe and reads contents."""
+    spaces = {path.partition(".")[0] for path in rule.reads}
+    return rule.locked or "policy" in spaces or (rule.severity == "high" and not spaces.isdisjoint(_CONTENT))
+
+
+def is_policy_only(event: Event) -> bool:
+    """Whether a commit or range has files of the policy alone.
+
+    A push that takes commits from the remote changes more than the policy.
+    """
+    from ahp.facts import push
+    from ahp.policy import weakening
+
+    if TRIGGERS[event.trigger].family not in _FAMILIES or not weakening.touches_only_policy(event):
+        return False
+    if event.push is None or TRIGGERS[event.trigger].family == "commit":
+        return True
+    told = push.gather(event, frozenset({"is_force", "is_delete"}), None)
+    return not (told["is_force"] or told["is_delete"])
 
 
 def join(weighed: Sequence[list[Candidate]]) -> list[Candidate]:

@@ -134,8 +134,8 @@ def judge(event: Event) -> Verdict:
     """
     if event.mode == "dry" and event.given:
         return decide(event)
-    from ahp.hosts.git import asked_push
+    from ahp.hosts.git import pre_push
 
     if event.push is not None:
-        return asked_push.judge(event)
-    return asked_push.as_one(event, [decide(part) for part in asking.of_content(event)])
+        return pre_push.judge_asked(event)
+    return pre_push.as_one(event, [decide(part) for part in asking.of_content(event)])

@@ -9,7 +9,7 @@ from ahp.gate.decide import decide
 from ahp.hosts.api import Gate
 from ahp.hosts.issue import branches_of
 from ahp.hosts.verdict_text import say, steps_of
-from ahp.protocol.event import Event
+from ahp.protocol.event import Event, identify
 from ahp.protocol.signals import reason_of
 from ahp.protocol.verdict import Verdict
 from ahp.shell import monoco
@@ -70,14 +70,13 @@ def through_the_gate(argv: list[str], asking: str) -> int:
     for verdict in verdicts:
         if verdict.denied and as_json:
             print(jsontext.encode(_refusal(verdict)))
-        else:
-            say(verdict, env)
-        if verdict.denied:
+            return 1
+        if say(verdict, identify(env), env):
             return 1
     code = process.attached(argv, {**env, **followed(gates)})
     if code == 0:
         for after in follow(gates):
-            say(after, env)
+            say(after, identify(env), env)
     return code
 
 

@@ -299,11 +299,25 @@ def _changed(modification: dict[str, object]) -> str:
     return f"{modification['target']}: {before!r} → {after!r}"
 
 
-def say(verdict: "Verdict | None", env: dict[str, str]) -> None:
-    """Prints what there is to say on standard error; nothing for a verdict without signals and notes."""
-    if verdict is not None and (verdict.signals or verdict.notes):
-        import sys
+def say(verdict: Verdict, actor: Actor, env: dict[str, str]) -> int:
+    """Prints the verdict to standard error, asks where a rule wants to ask, and gives the exit code of a hook."""
+    if said := text(verdict, actor, env):
+        write(said)
+    if verdict.denied:
+        return 1
+    if any(signal.context.get("ask") for signal in verdict.signals) and actor.kind == "human":
+        from ahp.system import patience, terminal
 
-        from ahp.protocol.event import identify
+        patience.end()
+        if terminal.ask("ahp: go on?") is False:
+            write("ahp: stopped as you asked")
+            return 1
+    return 0
 
-        print(text(verdict, identify(env), env), file=sys.stderr)
+
+def write(text: str) -> None:
+    """One write to standard error, also where nobody reads it any more or nothing can be written."""
+    try:
+        os.write(2, (text + "\n").encode("utf-8", "replace"))
+    except OSError:
+        return

@@ -12,7 +12,7 @@ from git.util import IterableList
 
 from ahp.hosts.api import Gate
 from ahp.hosts.git import pre_push, probe
-from ahp.hosts.git.asked_push import AskedPush, as_one
+from ahp.hosts.git.pre_push import AskedPush, as_one
 from ahp.integrations.calls import Refused
 from ahp.protocol.event import Event, PushRef
 from ahp.protocol.verdict import Verdict

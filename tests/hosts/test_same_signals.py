@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ahp.hosts.ci import judging
 from ahp.hosts.ci.change import change_of
-from ahp.hosts.ci.proposal import Proposal
+from ahp.hosts.ci.platform import Proposal
 from ahp.hosts.ci.report import Result, result
 from ahp.hosts.git import pre_push
 from ahp.hosts.git.githooks import Hook

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ahp.facts.default_branch import default_branch, installed, remote_head
-from ahp.hosts.ci.proposal import BRANCHES, Proposal, is_id, is_ref_name
+from ahp.hosts.ci.platform import BRANCHES, Proposal, is_id, is_ref_name
 from ahp.protocol.text import one_line
 from ahp.system import boundaries
 from ahp.system.errors import AhpError

@@ -22,7 +22,7 @@ from ahp.gate.of_range import Range
 from ahp.gate.signalling import why_not
 from ahp.hosts import asking
 from ahp.hosts.ci.change import Change
-from ahp.hosts.ci.proposal import BRANCHES
+from ahp.hosts.ci.platform import BRANCHES
 from ahp.hosts.ci.report import Judged, Report, Result, RuleText, found, report, result
 from ahp.hosts.ci.ruling import ALL, Place, Places
 from ahp.hosts.ci.signatures import NotApproved, approval

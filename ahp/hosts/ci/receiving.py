@@ -20,7 +20,7 @@ from typing import NamedTuple
 from ahp.hosts.ci import judging, statements
 from ahp.hosts.ci.change import Change, descends
 from ahp.hosts.ci.formats import plain
-from ahp.hosts.ci.proposal import BRANCHES, TAGS
+from ahp.hosts.ci.platform import BRANCHES, TAGS
 from ahp.hosts.ci.report import Report, report
 from ahp.hosts.git import ranges
 from ahp.hosts.git.ranges import read_refs

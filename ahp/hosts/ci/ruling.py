@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ahp.facts.policy import APPROVERS
 from ahp.hosts.ci.change import Change
-from ahp.hosts.ci.proposal import BRANCHES
+from ahp.hosts.ci.platform import BRANCHES
 from ahp.hosts.ci.report import RuleText, rule_text
 from ahp.hosts.verdict_text import name_of
 from ahp.policy import cache, policies, succession, targets

@@ -8,7 +8,7 @@ import shlex
 from typing import NamedTuple
 
 from ahp.facts.default_branch import default_branch
-from ahp.hosts.ci.proposal import is_ref_name
+from ahp.hosts.ci.platform import is_ref_name
 from ahp.hosts.templates import template
 from ahp.protocol.text import one_line
 from ahp.system import files, installed, jsontext

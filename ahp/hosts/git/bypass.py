@@ -9,9 +9,8 @@ from collections.abc import Collection, Sequence
 
 from ahp.gate.asked import Context, asked, of_commit
 from ahp.gate.of_commits import Told, by_the_log
-from ahp.hosts.git import token
 from ahp.hosts.git.githooks import Hook
-from ahp.hosts.git.output import write
+from ahp.hosts.verdict_text import write
 from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
@@ -31,25 +30,22 @@ _OF_MESSAGES, _OF_ALL = "commit-msg", "pre-push"
 _PRESENT = ("actor", "branch", "issue", "checklist", "env", "session")  # of a commit that was made just now
 
 
-def check_commit(hook: Hook, commit: str, was_asked: bool = False, is_other: bool = False) -> None:
-    """Tells which blocking rules HEAD breaks that no pre-commit hook was asked about, and logs it. The hook `was_asked`
-    about an amend, which is judged on what it changes itself: the commit in whose place it comes may not have been.
-    `is_other`: a hook was asked about another tree than the commit has.
+def check_commit(hook: Hook, commit: str, is_other: bool) -> None:
+    """Tells which blocking rules HEAD breaks that no pre-commit hook was asked about, and logs it. `is_other`: a hook
+    was asked about another tree than the commit has.
     """
     repo = hook.repo
     listed = _listed_before(repo, commit)
     if listed is not None and not trees.of_commit(repo, commit).has_policy:
         _tell_of_removal(hook)
     told = _unjudged(hook, [one for one in _ask(hook, commit, listed) if one.candidate.enforced])
-    if not was_asked:  # else that is logged of the commit in whose place it comes
-        _log(hook, told)
+    _log(hook, told)
     blocking = {one.candidate.key: one.candidate for one in told if one.candidate.intensity == "block"}
-    token.note_broken(repo, commit if blocking else "")
     for key, candidate in blocking.items():
         places = [f"{one['file']}:{one['line']}" for one in candidate.findings() if "file" in one and "line" in one]
         where = f" ({one_line(places[0])})" if places else ""
         why = "and what was judged is another tree" if is_other else "and no hook was asked"
-        breaks = f"still breaks {one_line(key)}" if was_asked else f"breaks {one_line(key)}, {why}"
+        breaks = f"breaks {one_line(key)}, {why}"
         write(f"ahp: this commit {breaks}: {one_line(candidate.message())}{where}; a push of it is refused")
     if blocking:
         _explain(hook)

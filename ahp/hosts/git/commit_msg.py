@@ -92,7 +92,7 @@ def _tell_where_it_is(hook: Hook, path: str, words: list[str]) -> None:
     import os
     import shlex
 
-    from ahp.hosts.git.output import write
+    from ahp.hosts.verdict_text import write
 
     # git starts hooks at the top; a command that the person types is read from where they are.
     kept = one_line(shlex.quote(os.path.abspath(path) if env.get("GIT_PREFIX") else path), 1000)
@@ -102,7 +102,7 @@ def _tell_where_it_is(hook: Hook, path: str, words: list[str]) -> None:
 
 def _refuse(hook: Hook, unknown: list[str], path: str, words: list[str]) -> int:
     """Only what a person has allowed here may stand in a message as an override: others read it as one."""
-    from ahp.hosts.git.output import write
+    from ahp.hosts.verdict_text import write
 
     token.withdraw(hook.repo)
     write(f"ahp: commit refused: the message claims an override that nobody gave: {one_line(unknown[0])}")

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from ahp.conditions.regexes import regex
 from ahp.hosts.git import bundle, hook_managers, husky, installation, lfs, policy_checks, second_channel
 from ahp.hosts.git import install as installing
-from ahp.hosts.git.githooks import HOOKS
-from ahp.hosts.git.idle_hook import IDLE
+from ahp.hosts.git.githooks import HOOKS, IDLE
 from ahp.hosts.git.policy_checks import ClonePolicies
 from ahp.hosts.git.probe import Probe, may_write, obstacle, probe
 from ahp.hosts.table import FIX, Check

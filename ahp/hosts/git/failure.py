@@ -5,7 +5,7 @@ import os
 import sys
 import traceback
 
-from ahp.hosts.git.output import write
+from ahp.hosts.verdict_text import write
 from ahp.protocol.event import Actor
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from ahp.system.git import Repository
     from ahp.system.view import View
 
+# commit-msg lies idle beside git's hooks until a commit has work for it: each hook costs a commit a process. git looks
+# it up when pre-commit has ended, so pre-commit puts it in its place in time. It is taken out again by `ahp install
+# git` only: work trees share their hooks, and another one's commit may be waiting for it.
+IDLES, IDLE = "commit-msg", ".idle-ahp"
 _INPUT_LIMIT = 64 << 20
 _LISTED = b"ahp:listed\0"
 _TREE = b"\0ahp:tree\0"
@@ -105,9 +109,9 @@ def say(hook: Hook, verdict: "Verdict") -> int:
     hook.told += verdict.notes
     if not verdict.signals and not verdict.notes:
         return 1 if verdict.denied else 0
-    from ahp.hosts.git import output
+    from ahp.hosts import verdict_text
 
-    return output.say(verdict, hook.actor, hook.repo.env)
+    return verdict_text.say(verdict, hook.actor, hook.repo.env)
 
 
 def read_staged() -> tuple[bytes | None, bytes, str]:
@@ -139,3 +143,27 @@ def read_input() -> bytes:
         if total > _INPUT_LIMIT:
             raise AhpError(f"the list of changed files has more than {_INPUT_LIMIT} bytes")
     return b"".join(parts)
+
+
+def wake(repo: "Repository") -> str:
+    """Puts our commit-msg where git finds it; the path of another tool's that came there, else "". Raises OSError."""
+    place = f"{repo.common_dir}/hooks/{IDLES}"
+    try:
+        ours = posix.stat(place + IDLE)
+    except OSError:
+        return ""  # installed for every commit, as where another hook runs through it
+    try:
+        there = posix.stat(place)
+    except FileNotFoundError:
+        _put(place)
+        return ""
+    return "" if (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino) else place
+
+
+def _put(place: str) -> None:
+    try:
+        posix.link(place + IDLE, place)
+    except FileExistsError:
+        return  # the commit of another work tree has just put it there
+    except OSError:  # a file system without hard links: from now on it is there for every commit
+        posix.rename(place + IDLE, place)

@@ -11,7 +11,7 @@ import os
 import shlex
 from typing import NamedTuple
 
-from ahp.hosts.git.idle_hook import IDLE
+from ahp.hosts.git.githooks import IDLE
 from ahp.system import files
 from ahp.system.errors import AhpError
 

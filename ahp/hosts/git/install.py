@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ahp.facts import default_branch
-from ahp.hosts.git import bundle, husky, idle_hook, installation, second_channel
+from ahp.hosts.git import bundle, githooks, husky, installation, second_channel
 from ahp.hosts.git.githooks import HOOKS, OTHERS
 from ahp.hosts.git.hook_managers import make_room, owner, pass_on, take_away, write
 from ahp.hosts.templates import package, template
@@ -79,7 +79,7 @@ def install(repo: Repository, user_policy: str) -> Installed:
             kept.append(hook)
         if put_aside:
             aside.append(put_aside)
-        if hook == idle_hook.HOOK:
+        if hook == githooks.IDLES:
             place = _resting_place(repo, place, keeps)
         text = shim(hook, known)
         changed = changed or not os.path.isfile(place) or files.read(place) != text
@@ -108,10 +108,10 @@ def says_aside(path: str) -> str:
 
 def _resting_place(repo: Repository, place: str, keeps: bool) -> str:
     """Where commit-msg goes, which stays out of git's way until it has work, unless an earlier one runs through it."""
-    usual = f"{repo.common_dir}/hooks/{idle_hook.HOOK}"
+    usual = f"{repo.common_dir}/hooks/{githooks.IDLES}"
     if os.path.dirname(place) != os.path.dirname(usual):
         return place
-    idle = usual + idle_hook.IDLE
+    idle = usual + githooks.IDLE
     rests = place == usual and not keeps
     if os.path.lexists(stale := place if rests else idle):
         os.unlink(stale)

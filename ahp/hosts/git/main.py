@@ -55,7 +55,8 @@ def _renew(path: str, folder: str) -> None:
     """Writes the bundle anew, where there is none into the repository's ahp `folder`: it may have been moved since the
     hooks were made. Where that cannot be, the next hook is as slow as this one, and no less right.
     """
-    from ahp.hosts.git import bundle, installation, output
+    from ahp.hosts import verdict_text
+    from ahp.hosts.git import bundle, installation
     from ahp.system import files
 
     try:
@@ -65,4 +66,4 @@ def _renew(path: str, folder: str) -> None:
                 return
         bundle.write(path, sys.executable, installation.import_paths())
     except AhpError as error:
-        output.write(f"ahp: hooks are slower than they could be: {error}")
+        verdict_text.write(f"ahp: hooks are slower than they could be: {error}")

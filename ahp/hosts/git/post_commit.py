@@ -16,15 +16,11 @@ def judge(hook: Hook) -> int:
     made = hook.repo.line("rev-parse", "-q", "--verify", f"{commit}^{{tree}}")
     is_other = left is not None and left.tree not in ("-", made)
     was_asked = left is not None and not left.deferred and left.tree == made
-    view = CommitView(hook.repo, commit)
-    event = hook.event(view)
+    event = hook.event(CommitView(hook.repo, commit))
     token.withdraw(hook.repo)
-    noted = token.broken(hook.repo)
-    if not was_asked or noted not in ("", view.old):
+    if not was_asked:
         from ahp.hosts.git import bypass
 
-        bypass.check_commit(hook, commit, was_asked, is_other)
-    elif noted:
-        token.note_broken(hook.repo, "")
+        bypass.check_commit(hook, commit, is_other)
     say(hook, decide(event))
     return 0

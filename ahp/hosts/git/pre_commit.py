@@ -59,7 +59,7 @@ def judge_staged(hook: Hook, event: Event, message_follows: bool = True, left: t
         hook.parent,
         event.attempt,
         message=message_follows and has_work,
-        after=any("post-commit" in judge.program.triggers for judge in judges) or token.follows_broken(hook.repo),
+        after=any("post-commit" in judge.program.triggers for judge in judges),
         tree=_staged_tree(hook) if is_fixed else event.view.tree if isinstance(event.view, IndexView) else "",
     )
     token.allow_deferring(hook.repo, about_messages and not any(judge.program.stages for judge in judges))
@@ -86,9 +86,9 @@ def _see_git(hook: Hook) -> None:
 
 def _wake(hook: Hook) -> None:
     """Lets git find commit-msg, which has work. Raises AhpError, OSError."""
-    from ahp.hosts.git import idle_hook
+    from ahp.hosts.git import githooks
 
-    theirs = idle_hook.wake(hook.repo)
+    theirs = githooks.wake(hook.repo)
     if theirs:
         from ahp.hosts.git import hook_managers
 

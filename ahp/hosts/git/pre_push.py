@@ -10,15 +10,16 @@ from ahp.gate.decide import decide
 from ahp.gate.of_commits import OfCommits, by_the_log, speak_once
 from ahp.gate.of_range import Range
 from ahp.hosts.asking import subject_of
-from ahp.hosts.git import bypass, lfs, mirror, ranges
+from ahp.hosts.git import bypass, lfs, push_command, ranges
 from ahp.hosts.git.githooks import Hook, read_input, say
 from ahp.hosts.git.install import made_before
-from ahp.hosts.git.output import write
 from ahp.hosts.git.push_command import PushCommand
 from ahp.hosts.git.ranges import as_fetched, read_refs
+from ahp.hosts.verdict_text import write
 from ahp.policy import policies, targets
 from ahp.policy.policies import Policies
-from ahp.protocol.event import Event, PushRef
+from ahp.protocol.event import Event, PushRef, Workspace
+from ahp.protocol.signals import DECISION_OF
 from ahp.protocol.text import one_line, without_credentials
 from ahp.protocol.triggers import OF_COMMITS, OF_MESSAGES
 from ahp.protocol.verdict import Verdict
@@ -26,7 +27,9 @@ from ahp.system import patience, terminal, tracking
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
+from ahp.system.view import View
 
+_DECISIONS = list(DECISION_OF.values())  # the strongest first
 _BRANCHES, _NOTES, _TAGS = "refs/heads/", "refs/notes/", "refs/tags/"
 # What only the work tree and the process can tell.
 _BESIDE = ("env", "session", "tests", "coverage")
@@ -59,9 +62,9 @@ def _verdicts(hook: Hook, refs: list[PushRef], remote: str) -> Iterator[Verdict]
     """The verdicts on all that the command does there, also on what git does not list of it."""
     command = PushCommand(hook.repo, remote)
     mirrors = command.mirrors()
-    deleted = mirror.deletions(hook.repo, remote, refs) if mirrors else []
+    deleted = push_command.deletions(hook.repo, remote, refs) if mirrors else []
     yield from judge_refs(hook, [*refs, *deleted], remote, command)
-    if mirrors and (others := mirror.judge_others(hook, remote, command, deleted)) is not None:
+    if mirrors and (others := push_command.judge_others(hook, remote, command, deleted)) is not None:
         yield others
 
 
@@ -230,3 +233,41 @@ def keep(hook: Hook, remote: str) -> None:
             anchors.push_aside(hook.repo, Journal(hook.repo.ahp_dir), remote)
     except AhpError as error:
         write(f"ahp: the anchor of the log was not kept: {error}")
+
+
+class AskedPush(Hook):
+    """The pre-push hook that git would start for what `asked` is about: a push that git has not begun."""
+
+    __slots__ = ("asked",)
+
+    def __init__(self, asked: Event, remote: str) -> None:
+        where = Workspace(asked.root, asked.journal, asked.env, asked.repo, asked.genesis, asked.user_policy)
+        assert asked.repo is not None
+        super().__init__("pre-push", str(os.getppid()), [remote], asked.actor, asked.repo, where)
+        self.asked = asked
+
+    def event(self, view: View | None = None, trigger: str = "") -> Event:
+        """As the hook's, by whoever asks."""
+        return self.asked.but(trigger=trigger or self.name, view=view, tool=None)
+
+    def attempt(self) -> str:
+        """What asks is the attempt."""
+        return self.asked.attempt
+
+
+def judge_asked(event: Event) -> Verdict:
+    """The verdict on the push of `event`: on its range, each commit in it, each move of a ticket. Raises AhpError."""
+    assert event.push is not None
+    remote = event.remote or ""
+    return as_one(event, list(judge_refs(AskedPush(event, remote), [event.push], remote)))
+
+
+def as_one(event: Event, verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdicts on one action as one, by the first's policy; without any nobody judges it."""
+    first = verdicts[0] if verdicts else Verdict("allow", event.trigger, event.subject, "")
+    for other in verdicts[1:]:
+        first.decision = min(first.decision, other.decision, key=_DECISIONS.index)
+        first.signals += other.signals
+        first.dropped += other.dropped
+        first.notes += [note for note in other.notes if note not in first.notes]
+    return first

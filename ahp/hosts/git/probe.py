@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ahp.hosts.git import hook_managers, husky
-from ahp.hosts.git.githooks import HOOKS
+from ahp.hosts.git.githooks import HOOKS, IDLE
 from ahp.hosts.git.hook_managers import CHAINED, MARK
-from ahp.hosts.git.idle_hook import IDLE
 from ahp.hosts.git.install import asked_folder
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS

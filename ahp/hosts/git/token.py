@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _NAME = "/ahp-token"
 _DEFER = "/ahp-message"
-_BROKEN = "/ahp-broken"
 _INDEX = "/ahp-index."  # before the process id of git: the index that its shim listed, by a name of its own
 _JUDGED = "/ahp-judged"  # that of the last commit that was let pass
 _WORDS = ("quiet", "work")
@@ -105,31 +104,6 @@ def withdraw(repo: "Repository") -> None:
         files.overwrite(repo.git_dir + _NAME, b"-\n", truncate=False)
     except AhpError:
         return  # a git directory that cannot be written holds no token of this run either
-
-
-def note_broken(repo: "Repository", commit: str) -> None:
-    """Notes the commit that was just made and breaks a rule nobody was asked about, so that an amend of it is looked at
-    as a whole; "" for none.
-    """
-    path = repo.git_dir + _BROKEN
-    try:
-        if commit:
-            files.replace(path, commit.encode())
-        elif posix.access(path, posix.F_OK):
-            posix.unlink(path)
-    except (AhpError, OSError):
-        return  # the push judges what an amend comes to
-
-
-def broken(repo: "Repository") -> str:
-    """The commit of `note_broken`, "" for none."""
-    return (files.read(repo.git_dir + _BROKEN, 4096) or b"").decode("ascii", "replace")
-
-
-def follows_broken(repo: "Repository") -> bool:
-    """Whether HEAD is that commit."""
-    noted = broken(repo)
-    return noted != "" and noted == repo.head_id()
 
 
 def _head(repo: "Repository") -> str:

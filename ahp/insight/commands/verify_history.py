@@ -10,7 +10,7 @@ import click
 from ahp.hosts.asking import repository_here
 from ahp.hosts.ci import judging, statements
 from ahp.hosts.ci.change import branch_here
-from ahp.hosts.ci.proposal import BRANCHES
+from ahp.hosts.ci.platform import BRANCHES
 from ahp.insight.advice import counted
 from ahp.insight.judged_history import kept, problems
 from ahp.protocol.text import one_line

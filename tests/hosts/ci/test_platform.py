@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts.ci.platform import proposed
-from ahp.hosts.ci.proposal import Proposal
+from ahp.hosts.ci.platform import Proposal, proposed
 from ahp.system.errors import AhpError
 
 HEAD, BEFORE, MERGE = "a" * 40, "b" * 40, "c" * 40

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from ahp.hosts import asking
 from ahp.hosts.git import install as installing
-from ahp.hosts.git.githooks import HOOKS
-from ahp.hosts.git.idle_hook import IDLE
+from ahp.hosts.git.githooks import HOOKS, IDLE
 from ahp.journal.append import Journal
 from ahp.policy import cache, tree
 from ahp.policy import compile as compiling

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts.git import idle_hook
+from ahp.hosts.git import githooks
 from ahp.hosts.git import install as installing
+from ahp.hosts.git.githooks import IDLE
 from ahp.hosts.git.hook_managers import CHAINED, KEPT
-from ahp.hosts.git.idle_hook import IDLE
 from tests.hosts.git.gated import Gated, Said
 
 QUIET = "version: 1\nrules:\n  many: {at: pre-commit, block: files.changed_count > 100}\n"
@@ -52,8 +52,8 @@ def test_another_commit_may_put_it_there_at_the_same_moment(gated: Gated, monkey
         link(source, target)
         link(source, target)
 
-    monkeypatch.setattr("ahp.hosts.git.idle_hook.posix.link", twice)
-    assert idle_hook.wake(gated.repository()) == ""
+    monkeypatch.setattr("ahp.hosts.git.githooks.posix.link", twice)
+    assert githooks.wake(gated.repository()) == ""
     assert place(gated).samefile(place(gated, IDLE))
 
 
@@ -61,8 +61,8 @@ def test_where_no_file_has_two_names_it_stays_there(gated: Gated, monkeypatch: p
     def refused(source: str, target: str) -> None:
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
-    monkeypatch.setattr("ahp.hosts.git.idle_hook.posix.link", refused)
-    assert idle_hook.wake(gated.repository()) == ""
+    monkeypatch.setattr("ahp.hosts.git.githooks.posix.link", refused)
+    assert githooks.wake(gated.repository()) == ""
     assert not place(gated, IDLE).exists()
     gated.policy(MESSAGE)
     assert "not this one" in commit(gated, "wip").text

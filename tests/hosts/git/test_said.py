@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from ahp.hosts.git import output
+from ahp.hosts import verdict_text
 from ahp.protocol.event import Actor
 from ahp.protocol.verdict import Verdict
 from ahp.system import terminal
@@ -56,7 +56,7 @@ def test_where_nothing_can_be_written_that_is_no_failure(monkeypatch: pytest.Mon
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, "write", gone)
-    output.write("text")
+    verdict_text.write("text")
 
 
 def test_aids_come_after_the_commit(gated: Gated) -> None:
@@ -70,5 +70,5 @@ def test_aids_come_after_the_commit(gated: Gated) -> None:
 
 
 def test_nothing_to_say_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    assert output.say(Verdict("allow", "pre-commit", "main", "sha256:p"), Actor("human"), {}) == 0
+    assert verdict_text.say(Verdict("allow", "pre-commit", "main", "sha256:p"), Actor("human"), {}) == 0
     assert capfd.readouterr().err == ""
