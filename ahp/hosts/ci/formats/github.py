@@ -6,17 +6,13 @@ a kind a step; the rest is told in one line, and is whole in the summary.
 
 from __future__ import annotations
 
-import html
-import re
-
+from ahp.hosts.ci.formats import plain
 from ahp.hosts.ci.formats.plain import inert
-from ahp.hosts.ci.report import Place, Report, Result, sentence, spread, strongest_first
+from ahp.hosts.ci.report import Place, Report, Result, sentence, spread
 
 SHOWN = 10
 SUMMARY_BYTES = 1024 * 1024
 _COMMANDS = {"block": "error", "control": "warning", "prompt": "warning", "aid": "notice"}
-_SYMBOLS = {"block": "❌", "control": "✏️", "prompt": "⚠️", "aid": "💡"}
-_MARKED = re.compile(r"([\\`*_{}\[\]()#+\-.!|~@:/])")
 
 
 def workflow_commands(report: Report) -> str:
@@ -40,23 +36,16 @@ def workflow_commands(report: Report) -> str:
 
 
 def summary(report: Report) -> str:
-    """The report in GitHub's Markdown, for the file that GITHUB_STEP_SUMMARY names; at most 1 MiB."""
-    counted = [one for one in report.results if not one.excused]
+    """The report as people read it, for the file that GITHUB_STEP_SUMMARY names; at most 1 MiB.
+
+    It stands in a block of code, where Markdown has no link, no picture, no markup and no mention of an account.
+    """
     verdict = {0: "allowed", 1: "refused", 2: "not judged"}[report.exit_code]
-    parts = [f"### ahp: {verdict}\n\n{_text(report.about)}\n"]
-    parts += [f"\n> {_text(note)}\n" for note in report.notes]
-    for one in strongest_first(counted):
-        parts.append(_section(one))
-    excused = strongest_first([one for one in report.results if one.excused])
-    parts += [f"\n- {_text(one.rule)} excused: {_text(one.excused)}\n" for one in excused]
-    told, size = [], 0
-    for part in parts:
-        size += len(part.encode())
-        if size > SUMMARY_BYTES - 200:
-            told.append("\nThe rest is left out: a summary has at most 1 MiB.\n")
-            break
-        told.append(part)
-    return "".join(told)
+    text = f"### ahp: {verdict}\n\n" + "".join(f"    {line}\n" for line in plain.write(report).splitlines())
+    if len(text.encode()) > SUMMARY_BYTES:
+        kept = text.encode()[: SUMMARY_BYTES - 200].decode("utf-8", "ignore").rpartition("\n")[0]
+        text = f"{kept}\n\nThe rest is left out: a summary has at most 1 MiB.\n"
+    return text
 
 
 def _annotation(command: str, one: Result, place: Place) -> str:
@@ -72,21 +61,3 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def _section(one: Result) -> str:
-    lines = [f"\n#### {_SYMBOLS[one.level]} {_text(one.rule)}\n", _text(one.message), ""]
-    for place in one.places:
-        where = f"{place.file}:{place.line}" if place.line else place.file
-        parts = [where, place.message, f"commit {place.commit[:12]}" if place.commit else ""]
-        lines.append("- " + ": ".join([_text(part) for part in parts if part]))
-    if one.places and one.total > len(one.places):
-        lines.append(f"- and {one.total - len(one.places)} more")
-    if one.steps:
-        lines += ["", "What to do:", "", *[f"- {_text(step)}" for step in one.steps]]
-    return "\n".join(lines) + "\n"
-
-
-def _text(text: str) -> str:
-    """`text` so that Markdown shows its characters: no link, no picture, no markup, no mention of an account."""
-    return html.escape(_MARKED.sub(r"\\\1", text), quote=False)
