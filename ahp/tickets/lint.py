@@ -1,7 +1,6 @@
 """What is wrong with the tickets of a project, all at once."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ahp.protocol.text import one_line
 from ahp.tickets import life, tasklist
@@ -10,53 +9,43 @@ from ahp.tickets.frontmatter import TicketError
 from ahp.tickets.ticket import STAGES, Ticket
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One fault, as `path:line: what`; line 0 means the whole file."""
-
-    path: str
-    line: int
-    what: str
-
-    def __str__(self) -> str:
-        place = one_line(self.path) + (f":{self.line}" if self.line else "")
-        return f"{place}: {self.what}"
-
-
-def lint(tickets: Tickets) -> list[Problem]:
+def lint(tickets: Tickets) -> list[TicketError]:
     """Every fault of every ticket, by path and line. What cannot be read is a fault, never an exception."""
-    found: list[Problem] = []
+    found: list[TicketError] = []
     for issue_id in tickets.ids():
         try:
             tickets.path_of(issue_id)
         except TicketError as error:
-            found.append(Problem(tickets.folder, 0, error.what))
+            found.append(TicketError(tickets.folder, 0, error.what))
     for path in tickets.paths():
         try:
             found.extend(_faults(tickets, tickets.at(path)))
         except TicketError as error:
-            found.append(Problem(error.path or path, error.line, error.what))
-    return sorted(set(found), key=lambda problem: (problem.path, problem.line, problem.what))
+            found.append(TicketError(error.path or path, error.line, error.what))
+    once = {(fault.path, fault.line, fault.what): fault for fault in found}
+    return [once[key] for key in sorted(once)]
 
 
-def _faults(tickets: Tickets, ticket: Ticket) -> Iterator[Problem]:
-    yield from (Problem(ticket.path, line, what) for line, what in _words(ticket))
+def _faults(tickets: Tickets, ticket: Ticket) -> Iterator[TicketError]:
+    yield from (TicketError(ticket.path, line, what) for line, what in _words(ticket))
     home = life.place(ticket.path, tickets.folder, ticket.status)
     if home != ticket.path:
-        yield Problem(ticket.path, 0, f"its status is {ticket.status}; it belongs at {one_line(home)}")
-    yield from (Problem(ticket.path, line, what) for line, what in _odd_boxes(ticket))
+        yield TicketError(ticket.path, 0, f"its status is {ticket.status}; it belongs at {one_line(home)}")
+    yield from (TicketError(ticket.path, line, what) for line, what in _odd_boxes(ticket))
     if line := tasklist.conflict(ticket.front.body, ticket.front.body_line):
-        yield Problem(ticket.path, line, "a merge conflict is not resolved; the boxes of both sides count")
+        yield TicketError(ticket.path, line, "a merge conflict is not resolved; the boxes of both sides count")
     if ticket.is_done and any(box.is_open for box in ticket.boxes):
         first = next(box for box in ticket.boxes if box.is_open)
-        yield Problem(ticket.path, first.line, "it is done, and this box is open")
+        yield TicketError(ticket.path, first.line, "it is done, and this box is open")
     node = ticket.front.keys.get("dependencies") or ticket.front.keys.get("depends_on")
     line = node.line if node else 0
     for reference in ticket.dependencies:
         if tickets.referred(reference) is None:
-            yield Problem(ticket.path, line, f"it depends on {one_line(reference, 60)}, and there is no such ticket")
+            yield TicketError(
+                ticket.path, line, f"it depends on {one_line(reference, 60)}, and there is no such ticket"
+            )
     for cycle in cycles(tickets, ticket):
-        yield Problem(ticket.path, line, f"its dependencies run in a circle: {cycle}")
+        yield TicketError(ticket.path, line, f"its dependencies run in a circle: {cycle}")
 
 
 def _words(ticket: Ticket) -> Iterator[tuple[int, str]]:

@@ -218,8 +218,7 @@ def _opening(line: str, position: int) -> int:
         position = start + 4
 
 
-_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_DIGITS = frozenset("0123456789")
+_ID = re.compile(r"([A-Za-z][A-Za-z0-9]*)-([0-9]+)(?![^\W_])")
 
 
 def leading(text: str) -> str:
@@ -227,16 +226,8 @@ def leading(text: str) -> str:
 
     An id is ASCII letters and digits, a hyphen, digits, and then anything that is neither letter nor digit.
     """
-    prefix, hyphen, rest = text[:80].partition("-")
-    upper = prefix.upper()
-    if not hyphen or not prefix.isascii() or upper[:1] not in _LETTERS or not set(upper) <= _LETTERS | _DIGITS:
-        return ""
-    count = 0
-    while count < len(rest) and rest[count] in _DIGITS:
-        count += 1
-    if not count or (count < len(rest) and rest[count].isalnum()):
-        return ""
-    return f"{upper}-{rest[:count]}"
+    found = _ID.match(text[:200])
+    return f"{found[1].upper()}-{found[2]}" if found else ""
 
 
 def exact(text: str) -> str:
