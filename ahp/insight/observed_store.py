@@ -13,7 +13,7 @@ from ahp.insight import columns
 from ahp.insight.columns import Notes
 from ahp.journal.answers import AUTOMATIC, kind_of
 from ahp.journal.episodes import Attempt, Episode
-from ahp.journal.fold import MemoryStore
+from ahp.journal.fold import PassingStore
 from ahp.journal.logged_signal import LoggedSignal
 from ahp.journal.tables import episode_of, plain_of, signal_of, values_of
 
@@ -39,7 +39,7 @@ def key_of(id: str) -> int:
     return int.from_bytes(blake2b(id.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
-class ObservedStore(MemoryStore):
+class ObservedStore(PassingStore):
     """Keeps a few bytes of a signal that is answered.
 
     `row` is the number of the signal that is being read, else -1, and `message` its message.
@@ -52,7 +52,6 @@ class ObservedStore(MemoryStore):
         self._open: dict[str, _Open] = {}
         self.fixed: dict[str, tuple[float, int]] = {}
         """By key: when, and which episode."""
-        self._kept: dict[str, list[str]] = {}
         self._asleep: dict[tuple[str, str], tuple[float, bytes]] = {}
 
     @cached_property
@@ -138,13 +137,6 @@ class ObservedStore(MemoryStore):
                 self._belongs(signal)
             if signal.action and signal.by == AUTOMATIC:
                 self.answer(row, signal.action, is_given=False)
-        if signal.episode and signal.key.startswith("tool-use|"):  # an answer may still end its episode
-            self._keep(signal)
-        elif signal.action or not (signal.episode or signal.waits):
-            self.signals.pop(signal.id, None)
-
-    def _keep(self, signal: LoggedSignal) -> None:
-        self._kept.setdefault(signal.episode, []).append(signal.id)
 
     def _belongs(self, signal: LoggedSignal) -> None:
         known = self._open.get(signal.key) if signal.episode else None
@@ -167,11 +159,6 @@ class ObservedStore(MemoryStore):
         episodes.state[number], episodes.took[number] = state, round(max(0.0, at - episode.opened), 3)
         if state == columns.FIXED:
             self.fixed[episode.key] = (at, number)
-
-    def drop_episode(self, episode: Episode) -> None:
-        super().drop_episode(episode)
-        for id in self._kept.pop(episode.id, ()):
-            self.signals.pop(id, None)
 
     def forget_ends(self, before: float) -> None:
         """Lets go of what was fixed too long before to be opened again by the same trouble."""
@@ -207,7 +194,4 @@ class ObservedStore(MemoryStore):
             known.changes = set(changes)
             super().put_episode(episode)
         for values in signals:
-            signal = signal_of(values)
-            super().put_signal(signal)
-            if signal.episode and signal.key.startswith("tool-use|"):
-                self._keep(signal)
+            super().put_signal(signal_of(values))

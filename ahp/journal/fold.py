@@ -1,17 +1,16 @@
 """Records folded into episodes and answers: what the log means, as a pure function of its lines (design §7, §8).
 
-A fold takes records in the order of the log and keeps its findings in a store. So the same rules serve the log in
-memory (`ahp log`) and the state on disk (`ahp.journal.state`).
+A fold takes records in the order of the log and keeps its findings in a store. So the same rules serve one reading of
+the log (`ahp log`, `ahp stats`) and the state that is kept (`ahp.journal.state`).
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from ahp.journal.answers import AUTOMATIC, RISK, kind_of
+from ahp.journal.answers import AUTOMATIC, kind_of
 from ahp.journal.episodes import Episode
 from ahp.journal.index import key_of, opens
 from ahp.journal.logged_signal import Act, LoggedSignal
@@ -23,10 +22,7 @@ PERSON_RESETS = ("retry_after_fix", "apply_suggestion")
 
 
 class Store(Protocol):
-    """Where a fold keeps what it finds, and where it is asked for. Whatever was changed is put back.
-
-    `unlogged`, `risks`, `enforced` give signals in the order of the log, `latest` the newest first.
-    """
+    """Where a fold keeps what it finds. Whatever was changed is put back."""
 
     def episode(self, key: str) -> Episode | None: ...
     def put_episode(self, episode: Episode) -> None: ...
@@ -36,14 +32,6 @@ class Store(Protocol):
     def put_signal(self, signal: LoggedSignal) -> None: ...
     def unanswered(self, episode: Episode) -> Iterable[LoggedSignal]: ...
     def waiting(self, subject: str, actor_kind: str) -> Iterable[LoggedSignal]: ...
-    def open_keys(self) -> set[str]: ...
-    def find(self, prefix: str, limit: int) -> list[str]: ...
-    def latest(self, limit: int) -> list[LoggedSignal]: ...
-    def unlogged(self) -> list[LoggedSignal]: ...
-    def risks(self) -> list[LoggedSignal]: ...
-    def enforced(self, key: str) -> list[LoggedSignal]: ...
-    def enforced_under(self, prefix: str) -> list[LoggedSignal]: ...
-    def waived_as(self, name: str) -> str | None: ...
 
 
 class Fold:
@@ -253,30 +241,6 @@ class MemoryStore:
     def unanswered(self, episode: Episode) -> Iterable[LoggedSignal]:
         return self._unanswered.get((episode.key, episode.id), {}).values()
 
-    def open_keys(self) -> set[str]:
-        return set(self.episodes)
-
-    def find(self, prefix: str, limit: int) -> list[str]:
-        return sorted(id for id in self.signals if id.startswith(prefix))[:limit]
-
-    def latest(self, limit: int) -> list[LoggedSignal]:
-        return list(itertools.islice(reversed(self.signals.values()), limit))
-
-    def unlogged(self) -> list[LoggedSignal]:
-        return [signal for signal in self.signals.values() if signal.unlogged]
-
-    def risks(self) -> list[LoggedSignal]:
-        return [signal for signal in self.signals.values() if signal.action == RISK]
-
-    def enforced(self, key: str) -> list[LoggedSignal]:
-        return [signal for signal in self.signals.values() if signal.key == key and signal.enforced]
-
-    def enforced_under(self, prefix: str) -> list[LoggedSignal]:
-        return [signal for signal in self.signals.values() if signal.key.startswith(prefix) and signal.enforced]
-
-    def waived_as(self, name: str) -> str | None:
-        return next((signal.rule_digest for signal in self.signals.values() if signal.waived == name), None)
-
     def waiting(self, subject: str, actor_kind: str) -> Iterable[LoggedSignal]:
         return self._waiting.get((subject, actor_kind), {}).values()
 
@@ -292,3 +256,23 @@ def _keep(places: _Places, key: tuple[str, str], signal: LoggedSignal, kept: boo
         place.pop(signal.id, None)
         if not place:
             del places[key]
+
+
+class PassingStore(MemoryStore):
+    """A store in memory that lets go of each signal once the fold has nothing more to say of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: dict[str, list[str]] = {}
+
+    def put_signal(self, signal: LoggedSignal) -> None:
+        super().put_signal(signal)
+        if signal.episode and signal.key.startswith("tool-use|"):  # an answer may still end its episode
+            self._kept.setdefault(signal.episode, []).append(signal.id)
+        elif signal.action or not (signal.episode or signal.waits):
+            del self.signals[signal.id]
+
+    def drop_episode(self, episode: Episode) -> None:
+        super().drop_episode(episode)
+        for id in self._kept.pop(episode.id, ()):
+            self.signals.pop(id, None)

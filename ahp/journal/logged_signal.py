@@ -141,7 +141,7 @@ class LoggedSignal:
             *act,
         ) = _texts(record, _SIGNAL)
         signal.act = Act.told(at, record, act)
-        signal.id = signal.id or "{}:{}".format(*where)
+        signal.id = signal.id or id_of(record, where)
         signal.episode = signal.action = signal.by = ""
         signal.nth, signal.answered, signal.logged = 0, 0.0, False
         signal.spent = signal.details = None
@@ -174,6 +174,11 @@ class LoggedSignal:
     def answer(self, action: str, by: str, at: float, details: dict[str, object] | None = None) -> None:
         """Takes an answer; an earlier one is replaced (design §7)."""
         self.action, self.by, self.answered, self.details, self.logged = action, by, at, details, False
+
+
+def id_of(record: Mapping[str, object], where: tuple[int, int, int]) -> str:
+    """The id of a signal record; of one without, where it is."""
+    return str(record.get("id") or "{}:{}".format(*where))
 
 
 _ACT = ("host", "hook", "attempt", "change", "evidence", "head", "given_up")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import itertools
 import time
-from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from functools import cache
+from typing import NamedTuple
 
 from ahp.journal import segments
 from ahp.journal.answers import AUTOMATIC, kind_of
 from ahp.journal.append import Journal
 from ahp.journal.decoding import decode
 from ahp.journal.episodes import Episode
-from ahp.journal.fold import Fold, MemoryStore
-from ahp.journal.logged_signal import LoggedSignal
+from ahp.journal.fold import Fold, PassingStore
+from ahp.journal.logged_signal import LoggedSignal, id_of
 from ahp.journal.rotation import genesis_of
 from ahp.journal.state import State
 from ahp.system import clock
@@ -24,7 +24,6 @@ from ahp.system import clock
 SHOWN = ("signal", "bypass", "install")
 _POLL = 0.2
 _DAY = 86400.0
-_STAMP = len("2026-02-09T10:00:00.123Z")
 
 
 class Filter(NamedTuple):
@@ -214,39 +213,21 @@ def _blocks(folder: str, begin: tuple[int, int]) -> Iterator[tuple[int, int, lis
                 yield part.serial, offset, lines
 
 
-class _About:
-    """Whether records are of a filter's rules and subject: no episode or answer of others hangs on them."""
-
-    def __init__(self, wanted: Filter) -> None:
-        self._wanted = wanted
-        self._rules: dict[str, bool] = {}
-        self.is_all = wanted.wants("") and not wanted.subject
-
-    def takes(self, record: Mapping[str, object]) -> bool:
-        """Whether a record is of a rule and a subject that are wanted."""
-        if self.is_all:
-            return True
-        subject, rule = self._wanted.subject, str(record.get("rule") or "")
-        known = self._rules.get(rule)
-        if known is None:
-            known = self._rules[rule] = self._wanted.wants(rule)
-        return known and subject in (None, record.get("subject"))
-
-
 def _answers(
     folder: str, begin: tuple[int, int], wanted: Filter, now: float, until: tuple[int, int] | None = None
 ) -> _Answers:
     store = _Answers()
-    fold = _Counting(store, _About(wanted))
-    apply, kinds = fold.apply, frozenset(wanted.kinds)
+    fold = _Telling(store, wanted)
+    kinds = frozenset(wanted.kinds)
     for serial, offset, lines in _blocks(folder, begin):
         for record, length in zip(map(decode, lines), map(len, lines), strict=True):
             if record:
                 where = serial, offset, length
-                apply(record, where)
+                fold.apply(record, where)
                 kind = record.get("kind")
                 if kind in kinds and wanted.takes(record) and (until is None or where[:2] < until):
-                    store.add(where, is_signal=kind == "signal")
+                    id = id_of(record, where) if kind == "signal" else ""
+                    store.places.setdefault(serial, []).append((offset, length, id))
             offset += length + 1
     fold.expire(now)
     return store
@@ -256,152 +237,86 @@ def _answered(folder: str, answers: _Answers) -> Iterator[dict[str, object]]:
     """The wanted records, with the answers of signals. A file that was pruned meanwhile has none any more."""
     for segment in segments.listed(folder):
         with segments.Reader(segment) as reader:
-            for offset, length, nth in answers.places.pop(segment.serial, ()):
+            for offset, length, id in answers.places.pop(segment.serial, ()):
                 if record := decode(reader.at(offset, length)):
-                    yield show(record, answers.of(nth, str(record.get("id"))) if nth >= 0 else None)
+                    yield show(record, answers.answers.get(id))
 
 
-class _Answers(MemoryStore):
-    """A store that lets go of signals that are answered: what remains of one is a few bytes.
+class _Answers(PassingStore):
+    """What signals were answered with, by their ids: the last answer given, else what was derived.
 
-    `nth` is the number of the signal record that is being read, from 0. `places` are the wanted records by the number
-    of their file: offset, length, the number of a signal, else -1.
+    `places` are the wanted records by the number of their file: offset, length, the id of a signal, "" of the others.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.nth = -1
-        self.places: dict[int, list[tuple[int, int, int]]] = {}
-        self.explicit: dict[str, Answer] = {}
+        self.places: dict[int, list[tuple[int, int, str]]] = {}
+        self.answers: dict[str, Answer] = {}
         self.subjects: Counter[str] = Counter()
         """Whom a signal was told to that the next attempt answers."""
-        self._derived = bytearray()
-        self._times = array("d")
-        self._number: dict[str, int] = {}
-        self._kept: dict[str, list[str]] = {}
-
-    def of(self, nth: int, id: str) -> Answer | None:
-        """The answer of the signal record `nth` with this id: the last one given, else what was derived."""
-        given = self.explicit.get(id)
-        if given or not self._derived[nth]:
-            return given
-        return Answer(_DERIVED[self._derived[nth] - 1], AUTOMATIC, self._times[nth])
-
-    def add(self, where: tuple[int, int, int], is_signal: bool) -> None:
-        """Notes where a wanted record is."""
-        serial, offset, length = where
-        self.places.setdefault(serial, []).append((offset, length, self.nth if is_signal else -1))
-
-    def begin(self) -> None:
-        """The next signal record is read."""
-        self.nth += 1
-        self._derived.append(0)
-        self._times.append(0.0)
 
     def put_signal(self, signal: LoggedSignal) -> None:
-        nth, who = self._number.setdefault(signal.id, self.nth), (signal.subject, kind_of(signal.actor))
+        who = signal.subject, kind_of(signal.actor)
         waited = who in self._waiting
         super().put_signal(signal)
         self.subjects[signal.subject] += (who in self._waiting) - waited
         if not self.subjects[signal.subject]:
             del self.subjects[signal.subject]
-        if signal.action and signal.by == AUTOMATIC and signal.action in _DERIVED:
-            self._derived[nth], self._times[nth] = _DERIVED.index(signal.action) + 1, signal.answered
-        if signal.episode and signal.key.startswith("tool-use|"):  # an answer may still end its episode
-            self._kept.setdefault(signal.episode, []).append(signal.id)
-        elif signal.action or not (signal.episode or signal.waits):
-            self._forget(signal.id)
-
-    def drop_episode(self, episode: Episode) -> None:
-        super().drop_episode(episode)
-        for id in self._kept.pop(episode.id, ()):
-            self._forget(id)
-
-    def _forget(self, id: str) -> None:
-        self.signals.pop(id, None)
-        self._number.pop(id, None)
+        if signal.action and signal.by == AUTOMATIC:
+            self.answers[signal.id] = Answer(signal.action, AUTOMATIC, signal.answered)
 
 
-_DERIVED = ("accept_modification", "retry_after_fix", "dismiss", "suggestion_deferred", "abort")
+class _Telling(Fold):
+    """A fold of the signals that may be wanted. Of others it only knows that their subject went on.
 
-
-class _Counting(Fold):
-    """A fold that counts the signal records that may be wanted, and keeps what people and agents answered.
-
-    Of other signals it only knows that their subject went on. It closes what is forgotten day by day, as nobody may ask
-    for those episodes again.
+    It closes what is forgotten day by day, as nobody may ask for those episodes again.
     """
 
     store: _Answers
     _day = 0
 
-    def __init__(self, store: _Answers, about: _About) -> None:
+    def __init__(self, store: _Answers, wanted: Filter) -> None:
         super().__init__(store)
-        self._takes = about.takes
-        self._seen: object = None
-        self._stamps: list[Any] = []  # those that time has not come to yet
+        self._wants, self._subject = cache(wanted.wants), wanted.subject
         self._ids: dict[int, bool] = {}  # by the hash of that of a signal: whether it may be wanted
+
+    def _may_be_wanted(self, record: Mapping[str, object]) -> bool:
+        """By its rule and its subject: no episode or answer of others hangs on them."""
+        return self._wants(str(record.get("rule") or "")) and self._subject in (None, record.get("subject"))
 
     def apply(self, record: Mapping[str, object], where: tuple[int, int, int] = (0, 0, 0)) -> None:
         get = record.get
-        kind, stamp = get("kind"), get("timestamp")
-        if stamp != self._seen:
-            self._seen = stamp
-            self._stamps.append(stamp)
+        kind, subject = get("kind"), get("subject") or ""
+        if get("timestamp") != self._stamp:
+            self.advance(record)
+            if self.at // _DAY != self._day:
+                self._day = int(self.at // _DAY)
+                self.expire(self.at)
         if kind == "verdict":
-            subject = get("subject")
-            if (subject if type(subject) is str else str(subject or "")) in self.store.subjects:
-                self._catch_up()
+            if str(subject) in self.store.subjects:
                 self._verdict(record, where)
         elif kind == "signal":
-            self._signal_told(record, where)
+            id, is_wanted = hash(id_of(record, where)), self._may_be_wanted(record)
+            if id in self._ids:
+                return  # a copied line
+            self._ids[id] = is_wanted
+            if is_wanted:
+                self._signal(record, where)
+            elif str(subject) in self.store.subjects:
+                told = LoggedSignal.of(record, self.at, where)
+                self._next_attempt(record, told.hook, told.subject, kind_of(told.actor), told.act)
         elif kind == "response":
             if self._ids.get(hash(str(get("id") or ""))):
-                self._catch_up()
                 self._answer_told(record, where)
-        elif kind == "clock" or self._takes(record):
-            self._catch_up()
+        elif kind == "clock" or self._may_be_wanted(record):
             super().apply(record, where)
-
-    def expire(self, now: float) -> None:
-        self._catch_up()
-        super().expire(now)
-
-    def _catch_up(self) -> None:
-        """Time goes on to what was read last: nobody asked before."""
-        stamps, self._stamps = self._stamps, []
-        if len(stamps) > 1 and all(type(one) is str and len(one) == _STAMP for one in stamps):
-            stamps.sort(reverse=True)  # as time does, so that the first one that is a time is the last
-            stamps = [next(filter(clock.is_iso, stamps), stamps[0])]
-        for stamp in stamps:
-            self.advance({"timestamp": stamp})
-        if self.at // _DAY != self._day:
-            self._day = int(self.at // _DAY)
-            super().expire(self.at)
-
-    def _signal_told(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
-        id, is_wanted = str(record.get("id") or ""), self._takes(record)
-        if is_wanted:
-            self.store.begin()
-        if id:
-            if hash(id) in self._ids:
-                return  # a copied line
-            self._ids[hash(id)] = is_wanted
-        if is_wanted:
-            self._catch_up()
-            self._signal(record, where)
-        elif self.store.subjects.get(str(record.get("subject") or "")):
-            self._catch_up()
-            told = LoggedSignal.of(record, self.at, where)
-            self._next_attempt(record, told.hook, told.subject, kind_of(told.actor), told.act)
 
     def _answer_told(self, record: Mapping[str, object], where: tuple[int, int, int]) -> None:
         self._response(record, where)
-        by = str(record.get("by") or "")
+        by, details = str(record.get("by") or ""), record.get("details")
         if by != AUTOMATIC:
-            details = record.get("details")
-            given = Answer(str(record.get("action")), by, self.at, dict(details) if isinstance(details, dict) else None)
-            self.store.explicit[str(record.get("id"))] = given
+            more = dict(details) if isinstance(details, dict) else None
+            self.store.answers[str(record.get("id"))] = Answer(str(record.get("action")), by, self.at, more)
 
 
 def _begin(folder: str, wanted: Filter, limit: int | None) -> tuple[tuple[int, int], bool]:

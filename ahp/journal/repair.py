@@ -53,20 +53,21 @@ def _strange(path: str) -> list[str]:
 
 def _differences(journal: Journal, path: str) -> list[str]:
     with State.open(journal, path=path) as state:
-        fold = Fold(MemoryStore())
+        meanwhile = MemoryStore()
+        fold = Fold(meanwhile)
         checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder), until=state.read_to)
         fold.expire(state.now)
         found = []
-        for key in sorted(state.store.open_keys() | fold.store.open_keys()):
-            said, meant = state.episode(key), fold.store.episode(key)
+        for key in sorted(state.store.open_keys() | meanwhile.episodes.keys()):
+            said, meant = state.episode(key), meanwhile.episode(key)
             if said is None and meant is None:
                 continue
             told = [(one.count, one.rejected, one.id) if one else None for one in (said, meant)]
             if told[0] != told[1]:
                 counts = [_attempts(one, alone=None in (said, meant)) for one in (said, meant)]
                 found.append(f"{one_line(key)}: the state says {counts[0]}, the log {counts[1]}")
-        for id in fold.store.find("", 1 << 62):
-            one, other = state.signal(id), fold.store.signal(id)
+        for id, other in sorted(meanwhile.signals.items()):
+            one = state.signal(id)
             answers = [(s.action, s.by) if s else None for s in (one, other)]
             if answers[0] != answers[1]:
                 words = [answer[0] or "no answer" if answer else "nothing" for answer in answers]

@@ -1,7 +1,7 @@
 """Episodes and answers as of the last record, kept in SQLite so that the log is read only once (design §3, §7).
 
 Everything here is derived. A `state.db` that is missing, corrupt, of another version, or that does not fit the log is
-made anew from as much of the log as can matter now; one that cannot be written is replaced by a fold in memory. Only
+made anew from as much of the log as can matter now; one that cannot be written is replaced by one in memory. Only
 what it remembers of lines that are gone from the log (`ahp.journal.recovery`) is kept until the log says so.
 """
 
@@ -17,7 +17,7 @@ from ahp.journal import checkpoint, counts, recovery, segments, tables
 from ahp.journal.answers import AUTOMATIC, SKIP_LASTS
 from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode
-from ahp.journal.fold import Fold, MemoryStore, Store
+from ahp.journal.fold import Fold
 from ahp.journal.index import episode_key, unescape
 from ahp.journal.logged_signal import LoggedSignal, told_as
 from ahp.protocol import records
@@ -38,13 +38,14 @@ class State:
     def __init__(
         self,
         journal: Journal,
+        store: tables.SqlStore,
         fold: Fold,
         read_to: tuple[int, int],
         lost: tables.Remembered | None,
         now: float,
         path: str,
     ) -> None:
-        self.journal, self.store, self._fold, self.read_to, self._asked = journal, fold.store, fold, read_to, now
+        self.journal, self.store, self._fold, self.read_to, self._asked = journal, store, fold, read_to, now
         self._lost, self._path = lost, path
 
     @classmethod
@@ -84,8 +85,7 @@ class State:
 
     def close(self) -> None:
         """Closes the database."""
-        if isinstance(self.store, tables.SqlStore):
-            self.store.close()
+        self.store.close()
 
     @property
     def now(self) -> float:
@@ -184,14 +184,14 @@ class State:
                 self.journal.loss = recovery.sentence(lost, lines)
         return len(found) + counts.fold(self.journal)
 
-    def _derived(self, store: Store, keys: set[str]) -> list[dict[str, object]]:
+    def _derived(self, store: tables.SqlStore, keys: set[str]) -> list[dict[str, object]]:
         stamp = clock.iso(self.now)
         gone = (keys - store.open_keys()) | {episode.key for episode in store.ended(self.now)}
         answers = [_automatic(signal, self.now) for signal in store.unlogged()]
         return [_end(key, stamp) for key in sorted(gone)] + answers
 
-    def _ask(self, question: Callable[[Store], _T]) -> _T:
-        """The answer of the store; where a page or a row of the database cannot be read, that of a fold in memory. The
+    def _ask(self, question: Callable[[tables.SqlStore], _T]) -> _T:
+        """The answer of the store; where a page or a row of the database cannot be read, that of one in memory. The
         next who opens it makes it anew.
         """
         try:
@@ -200,8 +200,7 @@ class State:
             self.close()
             if not isinstance(error, sqlite3.OperationalError):
                 _discard(self._path)
-            self._fold, self.read_to, _ = _in_memory(self.journal)
-            self.store = self._fold.store
+            self.store, self._fold, self.read_to, _ = _in_memory(self.journal)
             return question(self.store)
 
 
@@ -220,8 +219,8 @@ def _automatic(signal: LoggedSignal, now: float) -> dict[str, object]:
     return records.response(of, clock.iso(min(signal.answered, now)), signal.action, AUTOMATIC)
 
 
-_Read = tuple[Fold, tuple[int, int], tables.Remembered | None]
-"""A fold, how far it has read, and what the state remembers that is gone from the log."""
+_Read = tuple[tables.SqlStore, Fold, tuple[int, int], tables.Remembered | None]
+"""A store and its fold, how far it has read, and what the state remembers that is gone from the log."""
 
 
 def _synchronised(journal: Journal, path: str) -> _Read:
@@ -248,16 +247,19 @@ def _synchronised(journal: Journal, path: str) -> _Read:
                 store.put_meta(at=fold.at, boot=store.boot, **read._asdict())
             if not is_whole:
                 store.put_meta(genesis=recovery.genesis_told(journal.folder), gone=tables.as_gone(lost))
-        return fold, (read.serial, read.end), lost
+        return store, fold, (read.serial, read.end), lost
     except BaseException:
         store.close()
         raise
 
 
 def _in_memory(journal: Journal) -> _Read:
-    fold = Fold(MemoryStore())
-    read = checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder))
-    return fold, (read.serial, read.end), None
+    store = tables.SqlStore(tables.MEMORY)
+    fold = Fold(store)
+    with store.transaction():
+        store.reset()
+        read = checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder))
+    return store, fold, (read.serial, read.end), None
 
 
 def _mark(known: dict[str, object]) -> checkpoint.Checkpoint | None:

@@ -19,6 +19,8 @@ from ahp.system.digest import sha256
 VERSION = 5
 NAME = "/state.db"
 """Beside the log."""
+MEMORY = ":memory:"
+"""The path of a store that is not kept."""
 FILES = ("", "-wal", "-shm")
 """What the names of a database's files end with."""
 _BUSY = 0.1
@@ -94,16 +96,14 @@ def remove(path: str) -> None:
 
 
 class SqlStore:
-    """An open `state.db`. Raises sqlite3.Error when it is no database, OSError when it is no regular file."""
+    """An open `state.db`. Raises sqlite3.Error when it is no database, OSError when it is no regular file.
+
+    `unlogged`, `risks`, `enforced` give signals in the order of the log, `latest` the newest first.
+    """
 
     def __init__(self, path: str) -> None:
-        # Never opened here: closing it would drop the locks that SQLite holds on it for another thread.
-        try:
-            if not stat.S_ISREG(os.lstat(path).st_mode):
-                raise OSError(f"{path} is not a regular file")
-        except FileNotFoundError:
-            with contextlib.suppress(FileExistsError):
-                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        if path != MEMORY:
+            _begin(path)
         self.boot = _boot()
         self._db = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, cached_statements=64)
         self._episodes: dict[str, Episode | None] = {}
@@ -269,6 +269,17 @@ def _unsealed(data: str) -> Any:
     if seal is None or seal != sha256(json.dumps(value).encode())[:16]:
         raise sqlite3.DatabaseError("a row of the state is not as ahp wrote it")
     return value
+
+
+def _begin(path: str) -> None:
+    """Sees to it that a file is there, which only its owner reads. Raises OSError for anything else there."""
+    # Never opened here: closing it would drop the locks that SQLite holds on it for another thread.
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise OSError(f"{path} is not a regular file")
+    except FileNotFoundError:
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _boot() -> str:

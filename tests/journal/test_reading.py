@@ -110,15 +110,15 @@ def _story(steps: list[tuple[float, dict[str, Any]]]) -> list[dict[str, Any]]:
 def test_the_fold_equals_a_plain_reading(steps: list[tuple[float, dict[str, Any]]], later: float) -> None:
     records = _story(steps)
     at = clock.parse_iso(records[-1]["timestamp"])
-    fold = Fold(MemoryStore())
+    store = MemoryStore()
+    fold = Fold(store)
     for record in records:
         fold.apply(record)
     fold.expire(at + later)
     meant = Reading(records, at + later)
-    found = {key: fold.store.episode(key) for key in fold.store.open_keys()}
-    ladders = {key: (e.count, e.rejected, e.last) for key, e in found.items() if e is not None}
+    ladders = {key: (e.count, e.rejected, e.last) for key, e in store.episodes.items()}
     assert ladders == {key: (e["count"], e["rejected"], e["last"]) for key, e in meant.open.items()}
     for id, said in meant.signals.items():
-        signal = fold.store.signal(id)
+        signal = store.signal(id)
         assert signal is not None
         assert (signal.action, signal.nth) == (said["action"], said["nth"]), id

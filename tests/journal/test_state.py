@@ -254,8 +254,8 @@ def test_a_page_that_cannot_be_read_is_read_from_the_log(story: Story, monkeypat
         raise sqlite3.DatabaseError("disk I/O error")
 
     with story.state() as state:
-        monkeypatch.setattr(SqlStore, "episode", fail)
-        monkeypatch.setattr(SqlStore, "signal", fail)
+        monkeypatch.setattr(state.store, "episode", fail)
+        monkeypatch.setattr(state.store, "signal", fail)
         episode = state.episode(KEY)
         assert episode is not None and episode.count == 1
         seen = state.signal(id)
