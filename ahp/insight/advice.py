@@ -9,7 +9,7 @@ from typing import NamedTuple
 from unicodedata import east_asian_width
 
 from ahp.insight.stats import SLOW_TRIES, Figures, Stats
-from ahp.insight.tallies import is_of_calls
+from ahp.insight.window import is_of_calls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from ahp.insight import columns
 from ahp.insight.chronicle import LEVELS, Chronicle
-from ahp.insight.groups import ALL, Question
 from ahp.insight.stats import Figures, Stats, read, summed
-from ahp.insight.tallies import Window, picked
+from ahp.insight.window import ALL, Question, Window, picked
 from ahp.system import clock
 from ahp.system.terminal import Seen, unseen
 

@@ -5,26 +5,35 @@ Counted are episodes and attempts, not repeats. A quantile is the smallest value
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import accumulate, chain
 from math import ceil
 from typing import NamedTuple
 
-from ahp.insight import columns, kept, many_logs, reading, tallies
+from ahp.insight import columns, kept, many_logs, reading
 from ahp.insight.chronicle import LEVELS, Asked, Chronicle
 from ahp.insight.columns import Comment
-from ahp.insight.groups import Question
-from ahp.insight.tallies import Tallies
+from ahp.insight.window import UNTOLD, Question, Window, picked
 from ahp.system import clock
 from ahp.system.terminal import Seen, unseen
 
 SLOW_TRIES = 3
 """Attempts from which on a fix took many."""
 _SHARES = (0.5, 0.9)
-_EXCUSED = columns.DISMISSED | columns.RISKED | columns.BYPASSED | columns.COMMENTED
+COMMENTS_KEPT = 20
+"""Of each group: the last ones."""
+_EXCUSES = {
+    "dismissed": columns.DISMISSED,
+    "risk taken": columns.RISKED,
+    "bypassed": columns.BYPASSED,
+    "feedback": columns.COMMENTED,
+}
+_EXCUSED = sum(_EXCUSES.values())
 
 
 @dataclass(frozen=True)
@@ -150,51 +159,175 @@ def read(folder: str, from_: Sequence[str], seen: Seen) -> list[Chronicle]:
 
 
 def summed(logs: Sequence[Chronicle], question: Question) -> Stats:
-    """The figures of what chronicles have noted."""
-    told = tallies.of(logs, question)
-    found: dict[str, Figures] = {}
-
-    def of(name: str) -> Figures:
-        return found.setdefault(name, Figures(name))
-
-    spreads: dict[tuple[int, ...], Spread | None] = {}
-    for name, asked in told.asked.items():
-        alike = tuple(map(id, told.spent[name]))  # as for rules that were always asked together
-        if alike not in spreads:
-            values = chain.from_iterable(told.spent[name])
-            spreads[alike] = _milliseconds(Spread.of(Counter(tenths for tenths in values if tenths >= 0)))
-        of(name).asked, of(name).ms = asked, spreads[alike]
-    _signals(told, of)
-    _episodes(told, of)
-    for name, many in told.skipped.items():
-        of(name).undecided += many
-        of(name).passed_over += many
-    for name, many in told.bypasses.items():
-        of(name).bypasses += many
-    for name, comments in told.comments.items():
-        of(name).comments, of(name).comment_count = comments, told.comment_count[name]
-    for name, *_ in told.waived:
-        of(name).excuses["waived"] = of(name).excuses.get("waived", 0) + 1
-        of(name).excused += 1
-    for figures in found.values():
-        figures.levels = {word: figures.levels[word] for word in LEVELS if word in figures.levels}
-        figures.answers = dict(
-            sorted(figures.answers.items(), key=lambda one: (-one[1].given - one[1].derived, one[0]))
-        )
-        figures.states, figures.excuses = _most_first(figures.states), _most_first(figures.excuses)
-    ordered = sorted(found.values(), key=lambda one: (-one.episodes, -one.attempts, -one.signals, one.name))
-    if question.by == "week":
-        ordered.sort(key=lambda one: one.name)
-    head = told.first, told.last, told.evaluations, told.denied, told.undescribed
-    return Stats(question.by, *head, ordered, _in_force(logs, question))
-
-
-def _in_force(logs: Sequence[Chronicle], question: Question) -> list[Asked]:
-    """The rules of the policies that judged last."""
+    """The figures of what chronicles have noted. A policy is known when one of them describes it."""
     policies = {digest: asked for log in logs for digest, asked in log.policies.items()}
     last = max(logs, key=lambda log: log.notes.moments.at[-1], default=None)
-    asked = [one for digest in (last.in_force if last else ()) for one in policies.get(digest, ())]
-    return [one for one in dict.fromkeys(asked) if question.wants(one.rule)]
+    judged = [one for digest in (last.in_force if last else ()) for one in policies.get(digest, ())]
+    told = _Sum(question, policies)
+    for log in logs:
+        told.add(Window(log, question))
+    return told.stats([one for one in dict.fromkeys(judged) if question.wants(one.rule)])
+
+
+_Asked = tuple[tuple[str, ...], bool]
+"""The rules asked for that an evaluation asked, and whether nobody knows them."""
+
+
+class _Sum:
+    """Figures that grow log by log."""
+
+    def __init__(self, question: Question, policies: Mapping[str, Sequence[Asked]]) -> None:
+        self.question, self.policies = question, policies
+        self.begin = self.end = 0.0
+        self.evaluations = self.denied = self.undescribed = 0
+        self.found: dict[str, Figures] = {}
+        self._spent: dict[str, list[array[int]]] = defaultdict(list)  # tenths of a millisecond, -1: untold
+        self._seconds: dict[str, Counter[float]] = defaultdict(Counter)
+        self._tries: dict[str, Counter[float]] = defaultdict(Counter)
+
+    def of(self, name: str) -> Figures:
+        """The figures of a group."""
+        return self.found.setdefault(name, Figures(name))
+
+    def add(self, window: Window) -> None:
+        """Takes up a log."""
+        self._add_signals(window)
+        self._add_episodes(window)
+        self._add_evaluations(window)
+        self._add_rest(window)
+        at = window.notes.moments.at
+        for first in at[window.begin or 1 :][:1]:
+            self.begin, self.end = min(self.begin or first, first), max(self.end, at[-1])
+
+    def _add_signals(self, window: Window) -> None:
+        actions = window.notes.actions.words
+        for (name, level, marks, answer), many in Counter(window.signals()).items():
+            figures, word = self.of(name), LEVELS[level]
+            figures.undecided += many * bool(marks & columns.UNDECIDED)
+            if marks & (columns.SHADOW | columns.WAIVED):
+                figures.shadow += many * bool(marks & columns.SHADOW)
+                figures.waived += many * bool(marks & columns.WAIVED)
+                continue
+            figures.signals += many
+            figures.overridden += many * bool(marks & columns.OVERRIDDEN)
+            if marks & columns.ATTEMPT or word == "aid":
+                figures.attempts += many
+                figures.levels[word] = figures.levels.get(word, 0) + many
+                figures.climbed += many * bool(marks & columns.CLIMBED)
+            if answer:
+                answers = figures.answers.setdefault(actions[answer // 2 - 1], Answers())
+                answers.given += many * (answer % 2)
+                answers.derived += many * (1 - answer % 2)
+            else:
+                figures.unanswered += many
+
+    def _add_episodes(self, window: Window) -> None:
+        episodes, seconds = window.outcomes()
+        fixed = set()
+        for one, many in Counter(episodes).items():
+            name, state, flags, tries = one
+            figures, word = self.of(name), columns.state_of(state, flags)
+            figures.episodes += many
+            figures.states[word] = figures.states.get(word, 0) + many
+            figures.excused += many * bool(flags & _EXCUSED)
+            for excuse, flag in _EXCUSES.items():
+                if flags & flag:
+                    figures.excuses[excuse] = figures.excuses.get(excuse, 0) + many
+            if word == "fixed":
+                fixed.add(one)
+                figures.reopened += many * bool(flags & columns.REOPENED)
+                figures.at_once += many * (tries <= 1)
+                figures.slow += many * (tries >= SLOW_TRIES)
+                self._tries[name][tries] += many
+        for one, took in zip(episodes, seconds, strict=True):
+            if one in fixed:
+                self._seconds[one[0]][took] += 1
+
+    def _add_evaluations(self, window: Window) -> None:
+        """Counts how often each group was asked and what that took, and of how many evaluations nobody knows whom."""
+        words, places, evaluations = window.words, window.notes.places, window.notes.evaluations
+
+        @cache
+        def asked_at(hook: int, policy: int, working: int) -> _Asked:
+            digests = words[policy], words[working]
+            rules = {one.rule for told in digests for one in self.policies.get(told, ()) if one.hook == words[hook]}
+            return tuple(sorted(filter(self.question.wants, rules))), self.policies.keys().isdisjoint(digests)
+
+        judged = [*map(asked_at, places.hook, places.policy, places.working)]
+        numbers: dict[tuple[_Asked, str], int] = {}
+        labels = window.labels or [""] * len(places)
+        of_place = [numbers.setdefault(one, len(numbers)) for one in zip(judged, labels, strict=True)]
+        for week, rows in window.runs(evaluations):
+            taken = [array("i") for _ in numbers]
+            add = [one.append for one in taken]
+            cells = map(of_place.__getitem__, picked(evaluations, "place", rows))
+            for cell, tenths in zip(cells, picked(evaluations, "tenths", rows), strict=True):
+                add[cell](tenths)
+            for (about, label), spent in zip(numbers, taken, strict=True):
+                for name in self._evaluated(about, week or label, len(spent)):
+                    self._spent[name].append(spent)
+        for moment, place, many, is_denied in window.calls():
+            self._evaluated(judged[place], window.label(place, moment), many)
+            self.denied += is_denied
+
+    def _evaluated(self, about: _Asked, label: str, many: int) -> Iterable[str]:
+        """Counts so many evaluations that are alike; gives their groups."""
+        rules, is_unknown = about
+        counts = bool(rules) or self.question.rule is None
+        names: Iterable[str] = rules if self.question.by == "rule" else (label,) if counts else ()
+        self.undescribed += many * is_unknown
+        self.evaluations += many * counts
+        for name in names if many else ():
+            self.of(name).asked += many
+        return names if many else ()
+
+    def _add_rest(self, window: Window) -> None:
+        """What was passed over, bypassed, refused, waived and commented on."""
+        notes, words, by = window.notes, window.words, self.question.by
+        for name, many in Counter(window.groups(notes.skips, window.wanted(notes.skips))).items():
+            self.of(name).undecided += many
+            self.of(name).passed_over += many
+        bypasses = range(window.start(notes.bypasses), len(notes.bypasses))
+        for name in window.groups(notes.bypasses, bypasses) if by != "rule" else ():
+            self.of(name).bypasses += 1
+        self.denied += len(notes.refusals) - window.start(notes.refusals)
+        known = set(window.rows) if notes.waived or notes.remarks else set()
+        waived = sorted(notes.waived.keys() & known)
+        subjects = (words[notes.places.subject[notes.signals.place[row]]] for row in waived)
+        rules = (words[notes.signals.rule[row]] for row in waived)
+        for name, *_ in set(zip(window.groups(notes.signals, waived), rules, subjects, strict=True)):
+            self.of(name).excuses["waived"] = self.of(name).excuses.get("waived", 0) + 1
+            self.of(name).excused += 1
+        for one in notes.remarks:
+            if one.moment >= window.begin and self.question.wants(one.comment.rule):
+                if one.signal in known:
+                    (name,) = window.groups(notes.signals, [one.signal])
+                else:
+                    name = one.comment.rule or UNTOLD if by == "rule" else window.label(one.place, one.moment)
+                self.of(name).comments.append(one.comment)
+                self.of(name).comment_count += 1
+
+    def stats(self, in_force: list[Asked]) -> Stats:
+        """What came of it."""
+        spreads: dict[tuple[int, ...], Spread | None] = {}
+        for name, figures in self.found.items():
+            alike = tuple(map(id, self._spent[name]))  # as for rules that were always asked together
+            if alike not in spreads:
+                values = chain.from_iterable(self._spent[name])
+                spreads[alike] = _milliseconds(Spread.of(Counter(tenths for tenths in values if tenths >= 0)))
+            figures.ms, figures.seconds = spreads[alike], Spread.of(self._seconds[name])
+            figures.tries = Spread.of(self._tries[name])
+            figures.comments = sorted(figures.comments, key=lambda one: one.at)[-COMMENTS_KEPT:]
+            figures.levels = {word: figures.levels[word] for word in LEVELS if word in figures.levels}
+            figures.answers = dict(
+                sorted(figures.answers.items(), key=lambda one: (-one[1].given - one[1].derived, one[0]))
+            )
+            figures.states, figures.excuses = _most_first(figures.states), _most_first(figures.excuses)
+        ordered = sorted(self.found.values(), key=lambda one: (-one.episodes, -one.attempts, -one.signals, one.name))
+        if self.question.by == "week":
+            ordered.sort(key=lambda one: one.name)
+        counts = self.evaluations, self.denied, self.undescribed
+        return Stats(self.question.by, self.begin, self.end, *counts, ordered, in_force)
 
 
 def _milliseconds(tenths: Spread | None) -> Spread | None:
@@ -203,52 +336,3 @@ def _milliseconds(tenths: Spread | None) -> Spread | None:
 
 def _most_first(counted: dict[str, int]) -> dict[str, int]:
     return dict(sorted(counted.items(), key=lambda one: (-one[1], one[0])))
-
-
-def _signals(told: Tallies, of: Callable[[str], Figures]) -> None:
-    for (name, level, marks, action, is_given), many in told.signals.items():
-        figures = of(name)
-        figures.undecided += many * bool(marks & columns.UNDECIDED)
-        if marks & (columns.SHADOW | columns.WAIVED):
-            figures.shadow += many * bool(marks & columns.SHADOW)
-            figures.waived += many * bool(marks & columns.WAIVED)
-            continue
-        figures.signals += many
-        figures.overridden += many * bool(marks & columns.OVERRIDDEN)
-        word = LEVELS[level]
-        if marks & columns.ATTEMPT or word == "aid":
-            figures.attempts += many
-            figures.levels[word] = figures.levels.get(word, 0) + many
-            figures.climbed += many * bool(marks & columns.CLIMBED)
-        if action:
-            answers = figures.answers.setdefault(action, Answers())
-            answers.given += many * is_given
-            answers.derived += many * (not is_given)
-        else:
-            figures.unanswered += many
-
-
-def _episodes(told: Tallies, of: Callable[[str], Figures]) -> None:
-    for (name, state, flags), many in told.episodes.items():
-        figures, word = of(name), columns.state_of(state, flags)
-        figures.episodes += many
-        figures.states[word] = figures.states.get(word, 0) + many
-        figures.reopened += many * (word == "fixed" and bool(flags & columns.REOPENED))
-        figures.excused += many * bool(flags & _EXCUSED)
-        for excuse, flag in _EXCUSES.items():
-            if flags & flag:
-                figures.excuses[excuse] = figures.excuses.get(excuse, 0) + many
-    for name, seconds in told.seconds.items():
-        of(name).seconds = Spread.of(Counter(seconds))
-    for name, tries in told.tries.items():
-        of(name).tries = Spread.of(tries)
-        of(name).at_once = sum(many for count, many in tries.items() if count <= 1)
-        of(name).slow = sum(many for count, many in tries.items() if count >= SLOW_TRIES)
-
-
-_EXCUSES = {
-    "dismissed": columns.DISMISSED,
-    "risk taken": columns.RISKED,
-    "bypassed": columns.BYPASSED,
-    "feedback": columns.COMMENTED,
-}
