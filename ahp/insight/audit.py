@@ -7,6 +7,7 @@ of CI. A log is evidence, not proof.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -116,8 +117,7 @@ def audit(
     Raises AhpError for a range that git does not know and a log that cannot be read.
     """
     past = commits(repo, revisions, limit)
-    parts = commit_records.parts(repo, [one.id for one in past])
-    known = CommitRecords(*commit_records.changes_of(past, list(views(repo, past, with_text=False))), parts)
+    known = CommitRecords(*commit_records.changes_of(past, list(views(repo, past, with_text=False))))
     for record in reading.records(folder, None, seen):
         known.take(record)
     brought = pushed(repo, [one.id for one in past], known.pushes, known.before or [])
@@ -152,7 +152,7 @@ class _Reading:
         """The last attempt that passed and was about this change, as far as it was about this message.
 
         One that judged another message made another commit, which was amended: its word on the content counts where
-        there is none else. An amend's own hooks for the content judge what it changes, its message the whole commit.
+        there is none else.
         """
         raw = self.past.message.encode("utf-8", "surrogateescape")
         mark = f"{overrides.TRAILER}:".lower().encode()
@@ -165,12 +165,13 @@ class _Reading:
             if attempt.passed and self._fits(about := _about(attempt, messages), digest)
         ]
         latest = [(attempt, about) for _, attempt, about in sorted(found, key=lambda one: one[0], reverse=True)]
-        of_content = [(one, told) for one, about in latest if (told := _without(about, _OF_MESSAGES))][:1]
-        of_content = of_content or self._in_parts()
-        for attempt, about in latest[:1] or of_content[:1]:
+        for attempt, about in latest[:1]:
             said_by = [(attempt, about)]
-            if not latest or list(about) == [_OF_MESSAGES]:
-                said_by = [*reversed(of_content), *([(attempt, about)] if latest else [])]
+            if list(about) == [_OF_MESSAGES]:
+                contents = ((one, {**told}) for one, told in latest if told.keys() != {_OF_MESSAGES})
+                for one, told in itertools.islice(contents, 1):
+                    told.pop(_OF_MESSAGES, None)
+                    said_by = [(one, told), (attempt, about)]
                 about = {name: one for _, told in said_by for name, one in told.items()}
             signals = [one for part in said_by for one in _spoken(*part)]
             verdicts = [one for _, told in said_by for one in told.values()]
@@ -185,24 +186,6 @@ class _Reading:
                 str(last.get("actor") or ""),
                 self._heard(signals, verdicts),
             )
-
-    def _in_parts(self) -> list[tuple[Attempt, dict[str, Mapping[str, object]]]]:
-        """What the hooks for content last said of each part of an amended commit, the newest first; nothing where one
-        was not judged.
-        """
-        found = []
-        for part in self.known.parts.get(self.past.id, ()):
-            judged = [
-                (attempt.order, attempt, about)
-                for attempt in self.known.attempts.get(part.digest, {}).values()
-                if attempt.passed and (about := _without(attempt.verdicts, _OF_MESSAGES))
-                if not part.head or any(one.get("head") == part.head for one in about.values())
-            ]
-            if not judged:
-                return []
-            _, attempt, about = max(judged, key=lambda one: one[0])
-            found.append((attempt, about))
-        return found
 
     def _policy(self, record: Mapping[str, object]) -> PolicyName:
         """The policy that judged. The log describes one once, often in the work tree, just before it is committed."""
@@ -325,10 +308,6 @@ def _about(attempt: Attempt, messages: set[str]) -> dict[str, Mapping[str, objec
         for name, one in attempt.verdicts.items()
         if name != _OF_MESSAGES or str(one.get("message") or "") in messages
     }
-
-
-def _without(about: Mapping[str, Mapping[str, object]], hook: str) -> dict[str, Mapping[str, object]]:
-    return {name: one for name, one in about.items() if name != hook}
 
 
 def _spoken(attempt: Attempt, about: Mapping[str, object]) -> list[Mapping[str, object]]:

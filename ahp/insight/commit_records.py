@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ahp.journal.answers import RISK, kind_of
 from ahp.protocol.triggers import OF_COMMITS
-from ahp.system import reflogs
 from ahp.system.commits import Past, PastView
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
-from ahp.system.history import CommitView, RangeView
 from ahp.system.view import View
 
 _ID = re.compile(r"[0-9a-f]{40,64}")
@@ -53,20 +51,14 @@ class CommitRecords:
     """What a log has of commits, by the digests of their `changes`; those of `empty` change nothing. It is fed the
     log's records, in their order.
 
-    `parts` are those of amended commits (`parts`), `attempts` are by change and by git command, `given` the
-    overrides by what binds them (rule, rule digest, content) and `risks` by the signal that was answered, each with who
-    and why; `before` are the tips that the first install found, None without one.
+    `attempts` are by change and by git command, `given` the overrides by what binds them (rule, rule digest, content)
+    and `risks` by the signal that was answered, each with who and why; `before` are the tips that the first install
+    found, None without one.
     """
 
-    def __init__(
-        self,
-        changes: Mapping[str, Collection[str]],
-        empty: Collection[str] = (),
-        parts: Mapping[str, Sequence[Part]] | None = None,
-    ) -> None:
-        self.parts, self.changes, self.empty, self.ids = parts or {}, changes, empty, set(changes)
+    def __init__(self, changes: Mapping[str, Collection[str]], empty: Collection[str] = ()) -> None:
+        self.changes, self.empty, self.ids = changes, empty, set(changes)
         self._wanted = {digest for digests in self.changes.values() for digest in digests}
-        self._wanted |= {part.digest for some in self.parts.values() for part in some}
         self.attempts: dict[str, dict[str, Attempt]] = {}
         self.policies: dict[str, PolicyName] = {}
         self.risks: dict[str, tuple[str, str]] = {}
@@ -256,33 +248,3 @@ def _peeled(repo: Repository, ids: Sequence[str]) -> dict[str, str]:
     told = repo.run("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked).decode() if listed else ""
     answers = [line.split() for line in told.splitlines()]
     return {id: answer[0] for id, answer in zip(listed, answers, strict=True) if answer[1:] == ["commit"]}
-
-
-_MOST = 50  # amends of one commit
-
-
-class Part(NamedTuple):
-    """A change by its digest; `head` is the commit that was amended with it, "" for the first one."""
-
-    head: str
-    digest: str
-
-
-def parts(repo: Repository, commits: Iterable[str]) -> dict[str, list[Part]]:
-    """The parts, the newest first, of those of `commits` that the reflogs here call amends and whose former ones are
-    here. Raises GitError.
-    """
-    amended = reflogs.amended(repo)
-    found = {commit: list(_parts(repo, commit, amended)) for commit in commits if commit in amended}
-    return {commit: told for commit, told in found.items() if told and all(one.digest for one in told)}
-
-
-def _parts(repo: Repository, commit: str, amended: dict[str, str]) -> Iterator[Part]:
-    for _ in range(_MOST):
-        before = amended.get(commit)
-        if before is None:
-            yield Part("", digest_of(CommitView(repo, commit)) if repo.commit_id(commit) else "")
-            return
-        yield Part(before, digest_of(RangeView(repo, before, commit)))
-        commit = before
-    yield Part("", "")

@@ -13,7 +13,6 @@ _TAIL = 64 << 20  # bytes of one reflog
 _MAKING = ("commit", "cherry-pick", "revert", "am")
 _STEPS = ("(pick)", "(reword)", "(squash)", "(fixup)", "(edit)", "(continue)")
 _MERGED = "Merge made by"
-_AMEND = "commit (amend)"
 _FAST_FORWARD = "cherry-pick: fast-forward"
 
 
@@ -43,13 +42,6 @@ def _making(message: str) -> str:
     word = head.partition(" ")[0]
     makes = (word in _MAKING and message != _FAST_FORWARD) or _MERGED in message
     return word if makes or any(step in head for step in _STEPS) else ""
-
-
-def amended(repo: Repository) -> dict[str, str]:
-    """Commit id → the commit in whose place it came by `git commit --amend`. None of reflogs in the reftable format, of
-    which git does not tell both. Raises GitError, AhpError.
-    """
-    return {commit: before for before, commit, message in _entries(repo) if before and message.startswith(_AMEND)}
 
 
 def mark(repo: Repository, branch: str) -> str:

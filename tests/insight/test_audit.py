@@ -272,21 +272,3 @@ def test_a_commit_is_told_by_the_attempt_that_judged_its_message(tmp_path: Path)
     for revision, said in (("kept", [("subject", "prompt")]), ("main", [])):
         (judgement,) = asked(gated, f"{revision}~1..{revision}").entries[0].judgements
         assert (judgement.hooks, judgement.said) == (["pre-commit", "commit-msg"], said)
-
-
-def test_an_amended_commit_is_told_by_what_was_said_of_its_parts(tmp_path: Path) -> None:
-    gated = making.make(tmp_path / "repo")
-    gated.commit_policy(POLICY)
-    gated.commit("amended", a="1\n")
-    gated.write("b", "1\n")
-    gated.write("c", "1\n")
-    gated.add()
-    gated.git("commit", "-q", "--amend", "--no-edit")
-    (judgement,) = asked(gated).entries[0].judgements
-    assert (judgement.hooks, judgement.decision, judgement.said) == (["pre-commit"], "warn", [("wide", "prompt")])
-    gated.write("d", "1\n")
-    gated.add()
-    gated.git("commit", "-q", "-n", "--amend", "--no-edit")
-    assert asked(gated).entries[0].judgements == []  # of one part nobody was asked
-    (gated.root / ".git/logs/HEAD").write_text("")
-    assert asked(gated).entries[0].judgements == []

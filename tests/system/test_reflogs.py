@@ -47,12 +47,6 @@ def test_what_makes_a_commit_and_what_does_not(repo: Repo, tmp_path: Path) -> No
     assert made(clone) == {}
 
 
-def test_an_amend_names_the_commit_in_whose_place_it_comes(repo: Repo) -> None:
-    first = repo.commit("first", a="1\n")
-    repo.git("commit", "-q", "--amend", "-m", "again")
-    assert reflogs.amended(git.discover(str(repo.root), {})) == {repo.head(): first}
-
-
 def test_a_pick_that_only_moves_on_makes_nothing(repo: Repo) -> None:
     repo.commit("first")
     repo.git("checkout", "-q", "-b", "side")
