@@ -1,4 +1,5 @@
-"""The policy that a back-test asks: its rules at each trigger, put to the facts that a log has kept.
+"""The policy that a back-test asks: its rules at each trigger, put to the facts that a log has kept; and the policies
+that the log describes: which rules each had where, and, where git still has it, in which words.
 
 Logged facts are scalars; of one that the log lacks nobody knows whether it was there.
 """
@@ -12,10 +13,11 @@ from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
 from ahp.facts import actor, registry
 from ahp.facts.environment import DEFAULT, Slots
 from ahp.gate.match import left_open
+from ahp.policy import compile as compiling
 from ahp.policy import refine
 from ahp.policy.program import Program, RuleAnswer, RulePlan
 from ahp.policy.rule import Policy, rule_digest
-from ahp.protocol.signals import LEVEL_OF, SILENT, UNDECIDED
+from ahp.protocol.signals import LEVEL_OF, SILENT, UNDECIDED, strongest
 
 _REMEMBERED = 20_000
 _ENVIRONMENT = "environment"
@@ -148,7 +150,7 @@ class AskedRules:
         self.keys = keys
         self._rules = [now.asked(key) for key in keys]
         self._reads = sorted({path for rule in self._rules for path in rule.reads})
-        self.own = [path for path in self._reads if path in READ]
+        self.own = [path for path in self._reads if path in (*_OF_ACTORS, *_OF_PUSHES)]
         self.hang_on_environment = now.hang_on_environment(self._reads)
         self._known: dict[tuple[object, ...], Found] = {}
 
@@ -217,7 +219,7 @@ def _words(plan: RulePlan, program: Program) -> list[Any]:
     return [plan.plan, plan.var, plan.items, program.whens[plan.when] if plan.when >= 0 else None]
 
 
-def asks_alike(now: AskedTrigger, old: Program) -> set[str]:
+def _asks_alike(now: AskedTrigger, old: Program) -> set[str]:
     words = {plan.key: _words(plan, old) for plan in old.rules}
     return {
         plan.key
@@ -232,58 +234,114 @@ def asks_alike(now: AskedTrigger, old: Program) -> set[str]:
 
 _KINDS = actor.NAMESPACE.schema["kind"]["enum"]
 _BRANCHES, _TAGS = "refs/heads/", "refs/tags/"
+_OF_ACTORS = ("actor.kind", "actor.name", "session.id", "session.agent")
+_OF_PUSHES = ("branch.name", "branch.target", "push.ref", "push.is_tag", "push.is_delete")
 
 
 def told(record: Mapping[str, object], paths: Iterable[str]) -> dict[str, object]:
     """The values of those of `paths` that the keys of `record` tell."""
-    found = {path: READ[path](record) for path in paths if path in READ}
-    return {path: value for path, value in found.items() if value is not None}
+    kind, _, name = str(record.get("actor")).partition(":")
+    found: dict[str, object] = {"actor.kind": kind, "actor.name": name, "session.agent": name} if kind in _KINDS else {}
+    session, ref, head = record.get("session"), record.get("target"), record.get("head")
+    if isinstance(session, str):
+        found["session.id"] = session
+    # A pattern stands for what `--mirror` deletes.
+    if record.get("hook") == "pre-push" and isinstance(ref, str) and ref.startswith("refs/") and "*" not in ref:
+        branch = ref.removeprefix(_BRANCHES) if ref.startswith(_BRANCHES) else ""
+        found |= {"branch.name": branch, "branch.target": branch, "push.ref": ref, "push.is_tag": ref.startswith(_TAGS)}
+        if isinstance(head, str) and head:
+            found["push.is_delete"] = not head.strip("0")
+    return {path: found[path] for path in paths if path in found}
 
 
-def _kind(record: Mapping[str, object]) -> str | None:
-    kind = str(record.get("actor")).partition(":")[0]
-    return kind if kind in _KINDS else None
+ReadOld = Callable[[Mapping[str, object]], Policy | None]
 
 
-def _name(record: Mapping[str, object]) -> str | None:
-    return str(record["actor"]).partition(":")[2] if _kind(record) else None
+class PastPolicies:
+    """What `policy` records told of, by digest. `read_old` gives the policy that such a record names, or None."""
+
+    def __init__(self, read_old: ReadOld) -> None:
+        self._read_old = read_old
+        self._rules: dict[str, dict[str, dict[str, str]]] = {}  # digest → trigger → rule → rule digest
+        self._levels: dict[tuple[str, str], dict[str, Mapping[str, object]]] = {}  # digest, trigger → rule → levels
+        self._programs: dict[str, Mapping[str, Program]] = {}
+
+    def __contains__(self, digest: str) -> bool:
+        return digest in self._rules
+
+    def describe(self, record: Mapping[str, object]) -> bool:
+        """Takes up a `policy` record; whether it tells anything new."""
+        digest, told = str(record.get("digest")), dict[str, dict[str, str]]()
+        rules = record.get("rules")
+        for one in rules if isinstance(rules, list) else ():
+            if isinstance(one, list) and len(one) > 3:
+                trigger, rule, levels = str(one[0]), str(one[1]), one[2]
+                told.setdefault(trigger, {})[rule] = str(one[3])
+                self._levels.setdefault((digest, trigger), {})[rule] = levels if isinstance(levels, dict) else {}
+        is_new = self._rules.get(digest) != told
+        self._rules[digest] = told
+        # A policy is described as the work tree's first, and once more, with its commit, when it is committed.
+        old = self._read_old(record) if is_new or digest not in self._programs else None
+        if old is not None and _rules_of(old) == told:
+            self._programs[digest] = compiling.programs(old)
+            is_new = True
+        return is_new
+
+    def program(self, digest: str, trigger: str) -> Program | None:
+        """What a policy was at a trigger, None where it cannot be read any more."""
+        found = self._programs.get(digest)
+        return found[trigger] if found is not None else None
+
+    def alike(self, now: AskedTrigger, digests: Iterable[str]) -> set[str]:
+        """The rules of `now` that one of the old policies asked in the same words about the same facts.
+
+        The old policy tells, where it can still be read; else the log where a rule had the same digest.
+        """
+        found = set[str]()
+        for digest in digests:
+            old = self.program(digest, now.program.trigger)
+            if old is not None:
+                found |= _asks_alike(now, old)
+            else:
+                described = self._rules.get(digest, {}).get(now.program.trigger, {})
+                found |= {key for key, told in now.digests.items() if described.get(key) == told}
+        return found & now.plans.keys()
+
+    def has(self, digests: Iterable[str], trigger: str, rule: str) -> bool:
+        """Whether one of the policies asked a rule at a trigger."""
+        return any(rule in self._levels.get((digest, trigger), {}) for digest in digests)
+
+    def level(self, digests: Iterable[str], triggers: Iterable[str], rule: str, environment: str) -> str:
+        """The strongest level of its own that a rule had, at the first of `triggers` that it was asked at."""
+        known = list(digests)
+        for trigger in triggers:
+            told = [self._levels.get((digest, trigger), {}).get(rule) for digest in known]
+            named = [str(one.get(environment, one.get("default"))) for one in told if one is not None]
+            if named:
+                levels = [level for level in named if level in LEVEL_OF]
+                return strongest(levels) if levels else SILENT
+        return SILENT
+
+    def mute(self, digests: Iterable[str], trigger: str, environment: str) -> set[str]:
+        """The rules whose silence tells nothing, as they may have had no level there; "": nobody knows where."""
+        mute, heard = set[str](), set[str]()
+        for digest in digests:
+            for rule, levels in self._levels.get((digest, trigger), {}).items():
+                is_heard = all(level in LEVEL_OF for level in _levels_in(levels, environment))
+                (heard if is_heard else mute).add(rule)
+        return mute - heard
 
 
-def _session(record: Mapping[str, object]) -> str | None:
-    session = record.get("session")
-    return session if isinstance(session, str) else None
+def _levels_in(levels: Mapping[str, object], environment: str) -> list[str]:
+    """The level in an environment; where that is not known, each that it may be."""
+    told = [levels.get(environment, levels.get("default"))] if environment else [*levels.values()]
+    return [str(level) for level in told if level is not None]
 
 
-def _ref(record: Mapping[str, object]) -> str | None:
-    """The ref that is pushed to; None also for the pattern that stands for what `--mirror` deletes."""
-    ref = record.get("target")
-    is_one = record.get("hook") == "pre-push" and isinstance(ref, str) and ref.startswith("refs/") and "*" not in ref
-    return ref if is_one else None  # type: ignore[return-value]  # a text by now
-
-
-def _branch(record: Mapping[str, object]) -> str | None:
-    ref = _ref(record)
-    return None if ref is None else ref.removeprefix(_BRANCHES) if ref.startswith(_BRANCHES) else ""
-
-
-def _is_tag(record: Mapping[str, object]) -> bool | None:
-    ref = _ref(record)
-    return None if ref is None else ref.startswith(_TAGS)
-
-
-def _is_delete(record: Mapping[str, object]) -> bool | None:
-    head = record.get("head")
-    return not head.strip("0") if _ref(record) is not None and isinstance(head, str) and head else None
-
-
-READ: dict[str, Callable[[Mapping[str, object]], object]] = {
-    "actor.kind": _kind,
-    "actor.name": _name,
-    "session.id": _session,
-    "session.agent": _name,
-    "branch.name": _branch,
-    "branch.target": _branch,
-    "push.ref": _ref,
-    "push.is_tag": _is_tag,
-    "push.is_delete": _is_delete,
-}
+def _rules_of(policy: Policy) -> dict[str, dict[str, str]]:
+    """Digests by trigger and rule, as the log's `policy` records have them."""
+    told: dict[str, dict[str, str]] = {}
+    for rule in policy.rules:
+        if rule.enabled:
+            told.setdefault(rule.trigger, {})[rule.key] = rule_digest(rule, policy)
+    return told

@@ -7,16 +7,17 @@ the logged facts, which are scalars: where it needs one that the log lacks it is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import NamedTuple
 
 from ahp.conditions.evaluate import Undecided
 from ahp.gate.match import COUNTED
 from ahp.gate.rendering import quoted
 from ahp.gate.weighing import may_speak_for
 from ahp.insight import asked_policy, many_logs, reading
-from ahp.insight.asked_policy import AskedRules, AskedTrigger, Found
-from ahp.insight.changes import EXAMPLES, Backtest, Change, Example, Tally
-from ahp.insight.past_policies import PastPolicies, ReadOld
+from ahp.insight.asked_policy import AskedRules, AskedTrigger, Found, PastPolicies, ReadOld
 from ahp.insight.reading import event_of
 from ahp.policy import compile as compiling
 from ahp.policy.program import RuleAnswer
@@ -33,16 +34,84 @@ _REFINED = "refined by "
 _OF_EACH_COMMIT = Undecided("the facts of each commit")
 
 
-class Replay:
-    """Feeds the records of a log to a policy. `read_old` gives the policy that a `policy` record tells of, or None."""
+EXAMPLES = 3
+"""Of each change."""
 
-    def __init__(self, policy: Policy, read_old: ReadOld, since: float | None = None) -> None:
-        self.policy, self.since = policy, since
+
+class Example(NamedTuple):
+    """One evaluation whose outcome changes: when (seconds), at which trigger, about whom, and the facts it went by."""
+
+    at: float
+    hook: str
+    subject: str
+    actor: str
+    told: str
+
+
+@dataclass
+class Change:
+    """How often a rule would have said `after` where it said `before`: a level, `silent` or `undecided`."""
+
+    rule: str
+    before: str
+    after: str
+    count: int = 0
+    examples: list[Example] = field(default_factory=list)
+
+    @property
+    def weight(self) -> int:
+        """0: a block gained, 1: a block lost, 2: another change, 3: nobody knows."""
+        if UNDECIDED in (self.before, self.after):
+            return 3
+        return 0 if self.after == "block" else 1 if self.before == "block" else 2
+
+
+@dataclass
+class Backtest:
+    """`judged` evaluations of the log, `refused` of them then and `refuses` now as far as is decided.
+
+    `changes`: blocks gained first, then blocks lost, other changes, undecided ones. `missing` facts by rule, that the
+    log lacks. `calls` that were only counted, of rules at tool triggers that did not ask the same then: what these
+    would have said is unknown, and so is what `skipped` evaluations would have been, by policies that the log does
+    not describe any more.
+    """
+
+    judged: int = 0
+    refused: int = 0
+    refuses: int = 0
+    skipped: int = 0
+    begin: float = 0.0
+    end: float = 0.0
+    changes: list[Change] = field(default_factory=list)
+    missing: dict[str, list[str]] = field(default_factory=dict)
+    calls: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def decided(self) -> list[Change]:
+        """The changes of which the log tells enough."""
+        return [change for change in self.changes if change.weight < 3]
+
+
+class _Tally:
+    """What changes at evaluations that are alike, and at how many of them; whether they were `refused`, and are now."""
+
+    __slots__ = ("changes", "count", "missing", "refused", "refuses")
+
+    def __init__(self, refused: bool, refuses: bool) -> None:
+        self.refused, self.refuses, self.count = refused, refuses, 0
+        self.changes: list[Change] = []
+        self.missing: list[tuple[str, str]] = []
+
+
+class Replay:
+    """Feeds the records of a log to a policy; `past` are those that logs describe."""
+
+    def __init__(self, policy: Policy, past: PastPolicies, since: float | None) -> None:
+        self.policy, self.past, self.since = policy, past, since
         self.triggers = {name: AskedTrigger(policy, program) for name, program in compiling.programs(policy).items()}
         self.done = Backtest()
-        self.past = PastPolicies(read_old)
         self._alike: dict[tuple[str, str, str, str], tuple[frozenset[str], AskedRules]] = {}
-        self._tallies: dict[tuple[str, Found, str | Undecided], Tally] = {}
+        self._tallies: dict[Hashable, _Tally] = {}
         self._changes: dict[tuple[str, str, str], Change] = {}
         self._missing: dict[str, Counter[str]] = {}
         self._called: Counter[tuple[str, str]] = Counter()  # trigger and policy of calls that were only counted
@@ -72,10 +141,6 @@ class Replay:
             self._event, self._said = (), {}
         elif kind == "count":
             self._count(record)
-
-    def take_policies(self, other: Replay) -> None:
-        """Knows the policies that `other` was told of from the beginning."""
-        self.past.take(other.past)
 
     def result(self) -> Backtest:
         """What came of it."""
@@ -143,20 +208,15 @@ class Replay:
             return  # what asked and was silent asks the same and is silent
         if environment is None:
             environment = self._environment(now, policies[0], record, known)
-        if said or passed or dropped:
-            before = self._said_then(record, said)
-            tally = self._tally(now, found, environment, before, self._asked_again(now, policies, before, said))
-            done.refused += "block" in tally.before.values()
-            self._add(tally, 1)
-        else:
-            # Of evaluations that nothing was said at, which are nearly all, it is only counted how often they come.
-            place = now.program.trigger, found, environment
-            if place not in self._tallies:
-                if len(self._tallies) >= _TALLIES:
-                    self._settle()
-                self._tallies[place] = self._tally(now, found, environment, {}, {})
-            tally = self._tallies[place]
-            tally.count += 1
+        before = self._said_then(record, said)
+        same = self._asked_again(now, policies, before, said)
+        place = now.program.trigger, found, environment, (*before.items(),), (*same.items(),)
+        tally = self._tallies.get(place)
+        if tally is None:
+            if len(self._tallies) >= _TALLIES:
+                self._settle()
+            tally = self._tallies[place] = self._tally(now, found, environment, before, same)
+        tally.count += 1
         if tally.count <= EXAMPLES:  # later ones find that each change has its examples
             for change in tally.changes:
                 self._exemplify(change, record, known)
@@ -206,7 +266,7 @@ class Replay:
         environment: str | Undecided,
         before: dict[str, str],
         same: Mapping[str, AskedTrigger | None],
-    ) -> Tally:
+    ) -> _Tally:
         """What changes where the rules `before` had said so; those of `same` ask what they asked then, at that trigger
         (None: nobody knows what they say), `found` are the others."""
         doubts: dict[str, Undecided] = {}
@@ -233,7 +293,7 @@ class Replay:
         if isinstance(environment, Undecided):
             doubts |= {key: environment for key in matched if after[key] == UNDECIDED}
         _refine({key: asked.answers.rules[key] for key, asked in matched.items()}, after)
-        tally = Tally(before, "block" in after.values())
+        tally = _Tally("block" in before.values(), "block" in after.values())
         for key in dict.fromkeys([*before, *after]):
             was, will = before.get(key, SILENT), after.get(key, SILENT)
             if was != will:
@@ -242,17 +302,15 @@ class Replay:
                     tally.missing.append((key, now.lacks(doubts[key], environment)))
         return tally
 
-    def _add(self, tally: Tally, many: int) -> None:
-        self.done.refuses += many * tally.refuses
-        for change in tally.changes:
-            change.count += many
-        for rule, path in tally.missing:
-            self._missing.setdefault(rule, Counter())[path] += many
-
     def _settle(self) -> None:
         """Adds up what was counted."""
         for tally in self._tallies.values():
-            self._add(tally, tally.count)
+            self.done.refused += tally.count * tally.refused
+            self.done.refuses += tally.count * tally.refuses
+            for change in tally.changes:
+                change.count += tally.count
+            for rule, path in tally.missing:
+                self._missing.setdefault(rule, Counter())[path] += tally.count
         self._tallies.clear()
 
     def _exemplify(self, change: Change, record: Mapping[str, object], facts: Mapping[str, object]) -> None:
@@ -331,22 +389,18 @@ def replay(
 ) -> Backtest:
     """What `policy` would have said to what the log in `folder` tells of, or the folders and files `from_`.
 
-    `read_old` as in `Replay`: only rules that ask what they asked then are decided without the facts. Raises AhpError
-    when the log cannot be read.
+    `read_old` gives the policy that a `policy` record tells of, or None. Raises AhpError when the log cannot be read.
     """
-    run = Replay(policy, read_old, since)
+    past = PastPolicies(read_old)
+
+    def once() -> Backtest:
+        run = Replay(policy, past, since)
+        of_one = zip(repeat(""), reading.records(folder, since, seen), strict=False)
+        for log, record in many_logs.records(from_, since, seen) if from_ else of_one:
+            run.apply(record, log)
+        return run.result()
+
     with reading.no_garbage():
-        if not from_:
-            for record in reading.records(folder, since, seen):
-                run.apply(record)
-            return run.result()
-        described: Replay | None = None
-        while True:
-            for log, record in many_logs.records(from_, since, seen):
-                run.apply(record, log)
-            done = run.result()
-            if not done.skipped or described is not None:
-                return done
-            # What a log does not describe, one that is read after it may.
-            described, run = run, Replay(policy, read_old, since)
-            run.take_policies(described)
+        done = once()
+        # What a log does not describe, one that is read after it may.
+        return once() if from_ and done.skipped else done

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given
 
-from ahp.insight.backtest import replay
-from ahp.insight.changes import Backtest, Change
+from ahp.insight.backtest import Backtest, Change, replay
 from ahp.policy import layers
 from ahp.policy.rule import Policy, rule_digest
 from ahp.policy.sources import TextSource

@@ -13,9 +13,8 @@ import click
 from ahp.cli.options import FROM, POLICY, SINCE, TEXT_OR_JSON, seconds_of
 from ahp.insight import reading
 from ahp.insight.advice import counted
-from ahp.insight.backtest import replay
-from ahp.insight.changes import Backtest, Change
-from ahp.insight.past_policies import ReadOld
+from ahp.insight.asked_policy import ReadOld
+from ahp.insight.backtest import Backtest, Change, replay
 from ahp.policy.rule import Policy
 from ahp.policy.tree import HOOKS
 from ahp.protocol.text import one_line
