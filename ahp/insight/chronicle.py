@@ -246,13 +246,11 @@ class Chronicle(Fold):
 
     def kept(self) -> dict[str, object]:
         """All but the notes and what the store keeps, as plain data."""
-        about = {"at": self.at, "event": self._event, "of_event": self._of_event}
-        return {**about, "fixed": self.store.fixed, "policies": self.policies}
+        return {"at": self.at, "event": self._event, "of_event": self._of_event, "policies": self.policies}
 
     def restore(self, told: Mapping[str, Any]) -> None:
         """Takes up what `kept` gave. Raises ValueError, TypeError, KeyError for anything else."""
         self.at, self._event, self._of_event = float(told["at"]), tuple(told["event"]), list(told["of_event"])
-        self.store.fixed = {key: (at, number) for key, (at, number) in told["fixed"].items()}
         self.policies = {digest: [Asked(*one) for one in asked] for digest, asked in told["policies"].items()}
 
 

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from ahp.insight import reading
 from ahp.insight.chronicle import Chronicle
 from ahp.insight.columns import Comment, Names, Notes, Remark
 from ahp.journal import segments
+from ahp.journal.checkpoint import Checkpoint
 from ahp.journal.decoding import decode
 from ahp.journal.rotation import genesis_of
 from ahp.journal.segments import Segment
@@ -35,15 +36,6 @@ WORTH = 1 << 20
 _LIMIT = 4 << 30
 _MAGIC = b"ahp figures"
 _MAKING = ("insight", "journal", "protocol")  # the rooms that say what a record means
-
-
-class _Mark(NamedTuple):
-    """The last line that was read: number of its file, where it begins and ends (newline included), its SHA-256."""
-
-    serial: int
-    start: int
-    end: int
-    head: str
 
 
 class _File(NamedTuple):
@@ -70,7 +62,7 @@ def chronicle(folder: str, path: str, seen: Seen = unseen) -> Chronicle:
     """
     listed = reading.files(folder)
     found = [_File.of(segment) for segment in listed]
-    known, mark = _load(path, listed, found) or (Chronicle(), _Mark(0, 0, 0, ""))
+    known, mark = _load(path, listed, found) or (Chronicle(), Checkpoint(0, 0, 0, ""))
     total = sum(file.size for file in found)
     done = begin = sum(file.size for file in found if file.serial < mark.serial) + mark.end
     is_whole, rest = True, b""
@@ -79,7 +71,7 @@ def chronicle(folder: str, path: str, seen: Seen = unseen) -> Chronicle:
             continue
         if segment.serial > mark.serial:
             _take(known, [rest])  # the end of a file that nobody writes any more
-            mark = _Mark(segment.serial, 0, 0, "")
+            mark = Checkpoint(segment.serial, 0, 0, "")
         rest, last, end = b"", b"", mark.end
         for at, lines, ended in segments.blocks_in(segment, mark.end):
             rest = b"" if ended else lines.pop()  # it may go on
@@ -89,7 +81,7 @@ def chronicle(folder: str, path: str, seen: Seen = unseen) -> Chronicle:
             seen(min(done + end - mark.end, total), total)
         done += end - mark.end + len(rest)
         if end > mark.end:
-            mark = _Mark(segment.serial, end - len(last) - 1, end, digest.sha256(last))
+            mark = Checkpoint(segment.serial, end - len(last) - 1, end, digest.sha256(last))
         if end + len(rest) < file.size:
             reading.tell_short(segment)
             is_whole = False
@@ -100,22 +92,20 @@ def chronicle(folder: str, path: str, seen: Seen = unseen) -> Chronicle:
     return known
 
 
-def _take(known: Chronicle, lines: Iterable[bytes]) -> None:
+def _take(known: Chronicle, lines: Sequence[bytes]) -> None:
+    if any(lines):
+        known.store.wake()
     for record in filter(None, map(decode, lines)):
         known.apply(record)
 
 
-def _save(path: str, known: Chronicle, mark: _Mark, listed: Sequence[Segment], found: Sequence[_File]) -> None:
+def _save(path: str, known: Chronicle, mark: Checkpoint, listed: Sequence[Segment], found: Sequence[_File]) -> None:
     notes, data = known.notes, list[bytes]()
     messages = Names()
     columns = {"message": array("I", map(messages.__getitem__, notes.messages))}
     columns |= {f"{name}.{key}": one for name, table in notes.tables().items() for key, one in vars(table).items()}
     for column in columns.values():
         data.append(column.tobytes())
-    unsettled = list[tuple[str, str, float, int]]()
-    for subject, kind, ends, rest in known.store.kept():
-        unsettled.append((subject, kind, ends, len(rest)))
-        data.append(rest)
     told = {
         "made": _made(),
         "log": _name(listed),
@@ -128,9 +118,8 @@ def _save(path: str, known: Chronicle, mark: _Mark, listed: Sequence[Segment], f
         "waived": list(notes.waived.items()),
         "remarks": notes.remarks,
         "columns": {name: len(column) for name, column in columns.items()},
-        "unsettled": unsettled,
     }
-    data = [json.dumps(told).encode() + b"\n", *data]
+    data = [json.dumps(told).encode() + b"\n", *data, known.store.kept()]
     check = reduce(lambda sum, part: crc32(part, sum), data, 0)
     try:
         files.make_dirs(os.path.dirname(path))
@@ -139,7 +128,7 @@ def _save(path: str, known: Chronicle, mark: _Mark, listed: Sequence[Segment], f
         return  # nothing is lost: the next reading takes longer
 
 
-def _load(path: str, listed: Sequence[Segment], found: Sequence[_File]) -> tuple[Chronicle, _Mark] | None:
+def _load(path: str, listed: Sequence[Segment], found: Sequence[_File]) -> tuple[Chronicle, Checkpoint] | None:
     """What was kept, and the last line that it knows; None where that is not whole or does not fit the log."""
     try:
         data = files.read(path, _LIMIT) if path else None
@@ -155,20 +144,19 @@ def _load(path: str, listed: Sequence[Segment], found: Sequence[_File]) -> tuple
         told: dict[str, Any] = decode(bytes(body[:end])) or {}
         if told["made"] != _made() or told["log"] != _name(listed):
             return None
-        mark = _Mark(*told["mark"])
+        mark = Checkpoint(*told["mark"])
         if not _fits(mark, [_File(*one) for one in told["files"]], listed, found):
             return None
-        known, at = Chronicle(_notes(told, body[end + 1 :])), len(body)
+        notes, unsettled = _notes(told, body[end + 1 :])
+        known = Chronicle(notes)
+        known.store.asleep = unsettled
         known.restore(told["chronicle"])
-        for subject, kind, ends, length in reversed(told["unsettled"]):
-            at -= length
-            known.store.restore(subject, kind, ends, bytes(body[at : at + length]))
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):  # only somebody who wrote there is to blame
         return None
     return known, mark
 
 
-def _fits(mark: _Mark, known: Sequence[_File], listed: Sequence[Segment], found: Sequence[_File]) -> bool:
+def _fits(mark: Checkpoint, known: Sequence[_File], listed: Sequence[Segment], found: Sequence[_File]) -> bool:
     """Whether the files of the log are those that were known, at most with more behind the last line."""
     if [one for one in known if one.serial < mark.serial] != [one for one in found if one.serial < mark.serial]:
         return False
@@ -181,7 +169,8 @@ def _fits(mark: _Mark, known: Sequence[_File], listed: Sequence[Segment], found:
     return not mark.head or (line[-1:] == b"\n" and digest.sha256(line[:-1]) == mark.head)
 
 
-def _notes(told: Any, data: memoryview) -> Notes:
+def _notes(told: Any, data: memoryview) -> tuple[Notes, bytes]:
+    """The notes that were kept, and what lies behind their columns."""
     notes, at = Notes(), 0
     for name in told["names"]:
         notes.names[name]
@@ -195,14 +184,12 @@ def _notes(told: Any, data: memoryview) -> Notes:
         size = length * column.itemsize
         column.frombytes(data[at : at + size])
         at += size
-    if at + sum(length for *_, length in told["unsettled"]) != len(data):
-        raise ValueError("not the columns that were kept")
     notes.messages = [*map(told["messages"].__getitem__, messages)]
     notes.waived = dict(told["waived"])
     notes.remarks = [
         Remark(moment, signal, place, Comment(*comment)) for moment, signal, place, comment in told["remarks"]
     ]
-    return notes
+    return notes, bytes(data[at:])
 
 
 def _name(listed: Sequence[Segment]) -> str:

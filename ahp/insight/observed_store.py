@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterable, Iterator
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any
 
 from ahp.insight import columns
 from ahp.insight.columns import Notes
@@ -20,7 +17,6 @@ from ahp.journal.tables import episode_of, plain_of, signal_of, values_of
 REOPENED_WITHIN = 86400.0
 """Seconds after it was fixed within which a rule that signals to the same subject again flaps."""
 _CHANGES = 64
-_NEVER = sys.float_info.max
 
 
 class _Open:
@@ -52,7 +48,8 @@ class ObservedStore(PassingStore):
         self._open: dict[str, _Open] = {}
         self.fixed: dict[str, tuple[float, int]] = {}
         """By key: when, and which episode."""
-        self._asleep: dict[tuple[str, str], tuple[float, bytes]] = {}
+        self.asleep = b""
+        """What `kept` gave, until something new comes."""
 
     @cached_property
     def rows(self) -> dict[int, int]:
@@ -63,27 +60,11 @@ class ObservedStore(PassingStore):
         """Whether a signal to what a record names so is answered by its going on."""
         if type(subject) is not str or type(actor) is not str:
             subject, actor = str(subject or ""), str(actor or "")
-        who = subject, kind_of(actor)
-        if who in self._asleep:
-            self._wake(who)
-        return who in self._waiting
+        return (subject, kind_of(actor)) in self._waiting
 
     def find_row(self, id: str) -> int:
-        """The number of the signal with an id, -1 for none; what may change of it is there then."""
-        row = self.rows.get(key_of(id), -1)
-        if row >= 0 and self._asleep:
-            self.someone_waits(*self._told_whom(row))
-        return row
-
-    def _told_whom(self, row: int) -> tuple[str, str]:
-        """Subject and actor of a signal."""
-        places, words, place = self.notes.places, self.notes.names.words, self.notes.signals.place[row]
-        return words[places.subject[place]], words[places.actor[place]]
-
-    def ended(self, now: float) -> Iterable[Episode]:
-        for who in [who for who, (ends, _) in self._asleep.items() if ends <= now]:
-            self._wake(who)
-        return super().ended(now)
+        """The number of the signal with an id, -1 for none."""
+        return self.rows.get(key_of(id), -1)
 
     def answer(self, row: int, action: str, is_given: bool) -> None:
         """Notes the answer of a signal; `is_given` by somebody."""
@@ -96,8 +77,6 @@ class ObservedStore(PassingStore):
 
     def about(self, change: str) -> set[int]:
         """The numbers of the open episodes that were about a change."""
-        for who in list(self._asleep):
-            self._wake(who)
         return {known.number for known in self._open.values() if change in known.changes}
 
     def put_episode(self, episode: Episode) -> None:
@@ -164,30 +143,19 @@ class ObservedStore(PassingStore):
         """Lets go of what was fixed too long before to be opened again by the same trouble."""
         self.fixed = {key: told for key, told in self.fixed.items() if told[0] >= before}
 
-    def kept(self) -> Iterator[tuple[str, str, float, bytes]]:
-        """What may still change, by subject and kind of actor: until when none of it is forgotten, and the rest."""
-        for (subject, kind), (ends, told) in self._asleep.items():
-            yield subject, kind, ends, told
-        found: dict[tuple[str, str], tuple[list[Any], list[Any]]] = {}
-        for key, one in self._open.items():
-            subject, actor = self._told_whom(self.notes.episodes.signal[one.number])
-            episodes, _ = found.setdefault((subject, kind_of(actor)), ([], []))
-            episodes.append([key, plain_of(one.episode), one.number, sorted(one.changes)])
-        for signal in self.signals.values():
-            _, signals = found.setdefault((signal.subject, kind_of(signal.actor)), ([], []))
-            signals.append(values_of(signal))
-        for (subject, kind), (episodes, signals) in found.items():
-            ends = min((self.episodes[key].ends for key, *_ in episodes), default=_NEVER)
-            yield subject, kind, ends, json.dumps([episodes, signals]).encode()
+    def kept(self) -> bytes:
+        """What may still change."""
+        if self.asleep:
+            return self.asleep
+        about = [[key, plain_of(one.episode), one.number, sorted(one.changes)] for key, one in self._open.items()]
+        return json.dumps([about, [*map(values_of, self.signals.values())], self.fixed]).encode()
 
-    def restore(self, subject: str, kind: str, ends: float, told: bytes) -> None:
-        """Takes up what `kept` gave; it is looked at when somebody asks for it."""
-        self._asleep[subject, kind] = ends, told
-
-    def _wake(self, who: tuple[str, str]) -> None:
-        _, told = self._asleep.pop(who)
-        episodes, signals = json.loads(told)
-        for key, plain, number, changes in episodes:
+    def wake(self) -> None:
+        """Takes up what is asleep."""
+        opened, signals, fixed = json.loads(self.asleep) if self.asleep else ([], [], self.fixed)
+        self.asleep = b""
+        self.fixed = {key: (at, number) for key, (at, number) in fixed.items()}
+        for key, plain, number, changes in opened:
             episode = episode_of(key, plain)
             known = self._open[key] = _Open(episode, number)
             known.last = episode.attempts[-1] if episode.attempts else None
