@@ -7,12 +7,14 @@ read back after. Where it is not there, or says something else, words are left.
 
 from typing import Any, NamedTuple
 
-from ahp.agents import codex, install
+from ahp.agents import install
+from ahp.agents.clients import CLIENTS
 from ahp.protocol.event import identify
 from ahp.protocol.text import one_line
 from ahp.system import environ, jsontext, process, terminal
 from ahp.system.errors import AhpError
 
+_CODEX = CLIENTS["codex"]
 _TIMEOUT = 20.0  # s for one answer
 _TRUSTED = ("trusted", "managed")
 _HELLO: dict[str, Any] = {"clientInfo": {"name": "ahp", "title": "ahp", "version": "1"}}
@@ -38,14 +40,14 @@ def offer(root: str) -> str:
         if not waiting:
             return ""
         if identify(env).kind != "human" or not terminal.attended():
-            return codex.TRUST
+            return _CODEX.TRUST
         if not terminal.confirm(_question(waiting), "ahp install codex"):
-            return codex.TRUST
+            return _CODEX.TRUST
         _write(waiting, env)
         left = [hook for hook in listed(root, env) if not hook.is_trusted]
     except AhpError as error:
-        return f"{codex.TRUST} (Codex itself says: {one_line(error, 300)})"
-    return codex.TRUST if left else ""
+        return f"{_CODEX.TRUST} (Codex itself says: {one_line(error, 300)})"
+    return _CODEX.TRUST if left else ""
 
 
 def listed(root: str, env: dict[str, str]) -> list[Found]:
@@ -53,7 +55,7 @@ def listed(root: str, env: dict[str, str]) -> list[Found]:
 
     Raises AhpError where Codex cannot be asked, or does not list all of them: it may not trust the project.
     """
-    ours = {install.command("codex", event): event for event in codex.EVENTS}
+    ours = {install.command("codex", event): event for event in _CODEX.EVENTS}
     told = _asked("hooks/list", {"cwds": [root]}, env).get("data")
     hooks = [hook for one in _objects(told) for hook in _objects(one.get("hooks"))]
     found = [
@@ -63,7 +65,7 @@ def listed(root: str, env: dict[str, str]) -> list[Found]:
         for hook in hooks
         if hook.get("command") in ours and hook.get("key") and hook.get("currentHash")
     ]
-    if not {hook.event for hook in found} >= codex.EVENTS.keys():
+    if not {hook.event for hook in found} >= _CODEX.EVENTS.keys():
         raise AhpError("it does not list the hooks; does it trust this project?")
     return found
 

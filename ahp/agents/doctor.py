@@ -31,7 +31,7 @@ def _settings(client: str, path: str) -> object:
         if data is None:
             return None
         text = data.decode("utf-8")
-        if not clients.module(client).PLUGIN:
+        if not clients.CLIENTS[client].PLUGIN:
             return jsonedit.parse(text).value
         if text != install.plugin_text(client):
             return f"{path} is not the plugin that this ahp installs"
@@ -41,7 +41,7 @@ def _settings(client: str, path: str) -> object:
 
 
 def _client(repo: Repository, client: str, known: list[tuple[str, object]]) -> Check:
-    module, fix = clients.module(client), f"ahp install {client}"
+    module, fix = clients.CLIENTS[client], f"ahp install {client}"
     broken = next((told for _, told in known if isinstance(told, str)), "")
     if broken:
         return Check(client, "wrong", broken, fix if module.PLUGIN else "correct the file")
@@ -62,30 +62,30 @@ def _client(repo: Repository, client: str, known: list[tuple[str, object]]) -> C
     if failed := probe(repo, client, module.CALL, commands[module.CALL]):
         return Check(client, "wrong", failed, fix)
     if client == "codex":
-        return _codex(repo)
+        return _codex(repo, module.TRUST)
     status = "note" if module.TRUST else "ok"
     return Check(client, status, "configured and reached", module.TRUST)
 
 
-def _codex(repo: Repository) -> Check:
+def _codex(repo: Repository, trust: str) -> Check:
     """What Codex itself says of the hooks; where it cannot be asked, what a person has to see to."""
-    from ahp.agents import codex, codex_trust
+    from ahp.agents import codex_trust
 
     try:
         waiting = [hook.event for hook in codex_trust.listed(repo.root, environ.current()) if not hook.is_trusted]
     except AhpError as error:
         said = f"configured and reached; whether Codex trusts it could not be asked: {one_line(error, 200)}"
-        return Check("codex", "note", said, codex.TRUST)
+        return Check("codex", "note", said, trust)
     if waiting:
-        return Check("codex", "wrong", f"Codex does not trust {', '.join(waiting)}, so it does not run", codex.TRUST)
+        return Check("codex", "wrong", f"Codex does not trust {', '.join(waiting)}, so it does not run", trust)
     return Check("codex", "ok", "configured, trusted and reached")
 
 
 def probe(repo: Repository, client: str, event: str, command: str) -> str:
     """What goes wrong when the client's command is run with a call that is always refused; "" when it is refused."""
-    call = clients.module(client).probe(event, PROBE)
+    call = clients.CLIENTS[client].probe(event, PROBE)
     env = environ.scrubbed(environ.current())
-    for name in clients.module(client).FOLDERS:
+    for name in clients.CLIENTS[client].FOLDERS:
         env[name] = repo.root
     try:
         done = process.capture(
@@ -94,7 +94,7 @@ def probe(repo: Repository, client: str, event: str, command: str) -> str:
     except AhpError as error:
         return str(error)
     said = done.out.decode("utf-8", "replace")
-    if done.code == clients.module(client).DENIED and "ahp reached" in said:
+    if done.code == clients.CLIENTS[client].DENIED and "ahp reached" in said:
         return ""
     told = done.err.decode("utf-8", "replace").strip() or "it says nothing"
     return f"the probe ended with {done.code}: {one_line(told, 300)}"

@@ -40,7 +40,7 @@ class Installed(NamedTuple):
 
 def works_in(root: str, client: str) -> bool:
     """Whether something in this project is the client's."""
-    return any(os.path.lexists(f"{root}/{name}") for name in clients.module(client).FOUND)
+    return any(os.path.lexists(f"{root}/{name}") for name in clients.CLIENTS[client].FOUND)
 
 
 def is_in(root: str, client: str) -> bool:
@@ -56,7 +56,7 @@ def install(repo: Repository, client: str, user_policy: str, *, user: bool = Fal
     if not repo.root:
         raise AhpError("this repository is bare: no agent works in it")
     launcher(repo, user_policy)
-    module = clients.module(client)
+    module = clients.CLIENTS[client]
     path = settings_path(repo.root, client, user)
     before = files.read(path, _LIMIT)
     text = (before or b"").decode("utf-8") or module.BEGIN
@@ -85,7 +85,7 @@ def uninstall(repo: Repository, client: str, *, user: bool = False) -> bool:
     if kept is not None and kept[1] == text and _MARK not in (kept[0] or ""):
         after: str | None = kept[0]
     else:
-        after = None if clients.module(client).PLUGIN else _without(text)
+        after = None if clients.CLIENTS[client].PLUGIN else _without(text)
     if after is None or (kept is not None and kept[0] is None and jsonedit.parse(after).value == {}):
         os.unlink(path)
     else:
@@ -112,7 +112,7 @@ def launcher(repo: Repository, user_policy: str) -> None:
 
 def settings_path(root: str, client: str, user: bool) -> str:
     """The settings of the project, or of the user: in the home that the password database names, else in $HOME."""
-    module = clients.module(client)
+    module = clients.CLIENTS[client]
     if not user:
         return f"{root}/{module.SETTINGS}"
     try:
@@ -124,18 +124,18 @@ def settings_path(root: str, client: str, user: bool) -> str:
 
 def plugin_text(client: str) -> str:
     """The plugin of a client that has one."""
-    commands = {event: command(client, event) for event in clients.module(client).EVENTS}
+    commands = {event: command(client, event) for event in clients.CLIENTS[client].EVENTS}
     return text(client, commands, _LOST, TIMEOUT)
 
 
 def refuses(client: str, event: str) -> bool:
     """Whether what was not judged is refused at this event: what does nothing by itself goes on."""
-    return bool(event == clients.module(client).CALL)
+    return event == clients.CLIENTS[client].CALL
 
 
 def command(client: str, event: str) -> str:
     """What the client runs: `sh`, whatever the user's shell is."""
-    module = clients.module(client)
+    module = clients.CLIENTS[client]
     lines = template("agents/command.sh").replace("@ROOT@", module.ROOT).strip().split("\n")
     otherwise = "exit 0"  # what is done is done
     if refuses(client, event):
@@ -170,7 +170,7 @@ def _command_of(entry: Any) -> str | None:
 
 def _merged(client: str, text: str) -> str:
     """The settings with our entries; of a plugin, ours."""
-    module = clients.module(client)
+    module = clients.CLIENTS[client]
     if module.PLUGIN:
         if text and _MARK not in text:
             raise AhpError("this is a plugin of somebody else")
@@ -258,7 +258,7 @@ _GRACE = 5  # s that the plugin waits beyond the command's own limit
 
 def text(client: str, commands: dict[str, str], lost: str, timeout: int) -> str:
     """The plugin with the command of each event, what is said where none answers, and the limit in seconds."""
-    made = template(clients.module(client).PLUGIN)
+    made = template(clients.CLIENTS[client].PLUGIN)
     values = {"COMMANDS": jsontext.encode(commands), "LOST": jsontext.encode(lost)}
     for name, value in {**values, "TIMEOUT": str((timeout + _GRACE) * 1000)}.items():
         made = made.replace(f"@{name}@", value)

@@ -9,7 +9,7 @@ import posix
 import sys
 
 from ahp.agents import clients
-from ahp.agents.clients import Asked, Unreadable
+from ahp.agents.clients import Asked, Client, Unreadable
 from ahp.hosts import asking
 from ahp.protocol.event import Workspace
 from ahp.protocol.triggers import TRIGGERS
@@ -19,7 +19,6 @@ from ahp.system.errors import AhpError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
-    from typing import Any
 
     from ahp.protocol.verdict import Verdict
 
@@ -105,12 +104,12 @@ def _judged(client: str, event: str, installed: Installed) -> Reply:
     if not isinstance(payload, dict):
         raise Unreadable(f"what {client} sent is no object")
     speaker = clients.speaker(client, payload)
-    dialect = clients.module(speaker)
+    dialect = clients.CLIENTS[speaker]
     told = payload.get("hook_event_name")
     named = told if isinstance(told, str) and told in dialect.EVENTS else clients.event_of(client, event, speaker)
     if named not in dialect.EVENTS:
         return Reply()  # of what nobody asked about there is no opinion
-    asked: Asked = dialect.read(payload, named)
+    asked = dialect.read(payload, named)
     if asked.trigger == "task-complete" and asked.again:
         return Reply()  # it was kept from stopping once; twice would never end
     from ahp.agents import judging
@@ -149,7 +148,7 @@ def _input() -> bytes:
     return b"".join(parts)
 
 
-def _workspace(dialect: "Any", asked: Asked, installed: Installed) -> Workspace:
+def _workspace(dialect: Client, asked: Asked, installed: Installed) -> Workspace:
     """The project that the agent works in: what its client calls so, else where its hook was started."""
     env = environ.current()
     folder = next((env[name] for name in dialect.FOLDERS if env.get(name)), "") or posix.getcwd()
@@ -175,7 +174,7 @@ def _is_there(path: str) -> bool:
     return True
 
 
-def _answer(dialect: "Any", asked: Asked, verdict: "Verdict", said: str) -> Reply:
+def _answer(dialect: Client, asked: Asked, verdict: "Verdict", said: str) -> Reply:
     event = asked.event
     if verdict.denied and not TRIGGERS[asked.trigger].post:
         said = said or "ahp blocked this"
@@ -188,7 +187,7 @@ def _answer(dialect: "Any", asked: Asked, verdict: "Verdict", said: str) -> Repl
     return Reply(0, dialect.context(event, said) if said else dialect.ALLOWED.get(event))
 
 
-def _boxed(dialect: "Any", asked: Asked, verdict: "Verdict", said: str, where: Workspace) -> Reply:
+def _boxed(dialect: Client, asked: Asked, verdict: "Verdict", said: str, where: Workspace) -> Reply:
     """The answer to a call that is allowed, and has to run in a box."""
     from ahp.agents import boxing
 
@@ -206,7 +205,7 @@ def _failed(client: str, event: str, error: Exception) -> Reply:
     """What could not be judged is refused, in the words of the client that the hook was installed for."""
     from ahp.agents import failure
 
-    dialect = clients.module(client if client in clients.CLIENTS else "claude")
+    dialect = clients.CLIENTS[client if client in clients.CLIENTS else "claude"]
     trigger = dialect.EVENTS.get(event, "")
     if trigger and trigger != "pre-tool-use":
         # A tool call does something; of the rest nothing is left to refuse, or an agent could neither be told what is

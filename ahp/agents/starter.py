@@ -1,6 +1,5 @@
 """What an agent's hook loads: for the bundle that `ahp install` writes (`ahp.hosts.git.bundle`)."""
 
-from ahp.agents.clients import CLIENTS
 from ahp.hosts.git.bundle import Starter
 
 PLACE = "ahp.agents.starter:AGENT"
@@ -25,7 +24,6 @@ AGENT = Starter(
         "ahp.agents.calls.plain",
         "ahp.agents.boxing",
         "ahp.policy.succession",
-        *[f"ahp.agents.{client}" for client in CLIENTS],
     ),
     "ahp.agents.starter:tables",
 )

@@ -1,6 +1,6 @@
 """What this wing adds to ahp's tables (`ahp.system.wings`).  [light]"""
 
-CLIENTS = ("claude", "codex", "gemini", "copilot", "opencode", "cursor")
-"""The coding agents: a module of this wing each (`ahp.agents.clients`)."""
+from ahp.agents.clients import CLIENTS
+
 HOSTS = {**{client: f"ahp.agents.host:{client}" for client in CLIENTS}, "agents": "ahp.agents.pack"}
 FACTS = {"tool": "ahp.agents.calls.call_view"}

@@ -33,21 +33,21 @@ THEIRS = """{
 
 
 def settings(project: Repo, client: str = "claude") -> Path:
-    return project.root / str(clients.module(client).SETTINGS)
+    return project.root / str(clients.CLIENTS[client].SETTINGS)
 
 
 def put(project: Repo, client: str = "claude", **more: Any) -> install.Installed:
     return install.install(found(project), client, "", **more)
 
 
-MERGED = [name for name in clients.CLIENTS if not clients.module(name).PLUGIN]
+MERGED = [name for name in clients.CLIENTS if not clients.CLIENTS[name].PLUGIN]
 
 
 @pytest.mark.parametrize("client", MERGED)
 def test_every_event_of_a_client_has_one_hook_of_ours(project: Repo, client: str) -> None:
     assert put(project, client).changed
     told = json.loads(settings(project, client).read_text())
-    assert set(told) - {"version"} == {"hooks"} and set(told["hooks"]) == set(clients.module(client).EVENTS)
+    assert set(told) - {"version"} == {"hooks"} and set(told["hooks"]) == set(clients.CLIENTS[client].EVENTS)
     for event, entries in told["hooks"].items():
         (hook,) = entries[0].get("hooks", entries)
         assert len(entries) == 1 and hook.get("command", hook.get("bash")).endswith(f" ahp {client} {event}")
@@ -60,7 +60,7 @@ def test_a_plugin_is_ours_as_a_whole_and_holds_the_command_of_every_event(projec
     assert put(project, "opencode").changed and not put(project, "opencode").changed
     text = settings(project, "opencode").read_text()
     told = install.ours(install.settings(text))
-    assert told == {event: install.command("opencode", event) for event in clients.module("opencode").EVENTS}
+    assert told == {event: install.command("opencode", event) for event in clients.CLIENTS["opencode"].EVENTS}
     assert str(project.root) not in text and "@" not in text.replace("$@", "")
     settings(project, "opencode").write_text(text + "// changed\n")
     assert put(project, "opencode").changed and settings(project, "opencode").read_text() == text
@@ -189,7 +189,7 @@ def test_the_installed_command_judges_from_any_folder(project: Repo, client: str
     project.write(".ahp/hooks.yaml", "rules: {r: {at: pre-tool-use, block: tool.command == 'no', message: not this}}\n")
     (project.root / "deep" / "er").mkdir(parents=True)
     put(project, client)
-    module = clients.module(client)
+    module = clients.CLIENTS[client]
     command = install.command(client, module.CALL)
     asked = module.probe(module.CALL, "Bash")
     arguments = next(key for key, value in asked.items() if value == {})

@@ -8,8 +8,8 @@ import posix
 
 from ahp.agents.calls import protected
 from ahp.agents.calls.call_paths import inside, joined
+from ahp.agents.clients import CLIENTS
 from ahp.agents.shell.readers import reads
-from ahp.agents.wing import CLIENTS
 from ahp.protocol.text import one_line
 from ahp.system import guarded
 from ahp.system.paths import real

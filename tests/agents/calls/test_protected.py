@@ -106,7 +106,7 @@ def test_the_home_of_the_variable_counts_beside_the_account_s(make_event: Any, g
 
 @pytest.mark.parametrize("client", clients.CLIENTS)
 def test_the_settings_of_every_client_are_protected(make_event: Any, gather: Any, client: str) -> None:
-    module = clients.module(client)
+    module = clients.CLIENTS[client]
     for path in (module.SETTINGS, f"~/{module.HOME_SETTINGS}"):
         assert told(make_event, gather, "Bash", {"command": f"rm {path}"}) == {("agent settings", False)}
 
