@@ -36,10 +36,29 @@ _PURPOSE = {
     )
 }
 _NEVER_OUTPUT = ("runtime.Breakpoint",)
-_STRINGS = {"javascript": "\"'", "rust": '"', "go": '"', "java": '"'}
-_BEFORE_A_REGEX = "(,=:[!&|?{};+-*%<>~^\n"
-_RAW = re.compile(r'b?r(#*)"')
-_CHARACTER = re.compile(r"'(?:\\[^\n]{1,10}?|[^\\'\n])'")
+_COMMENTS = r"//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)"
+_IN_A_COMMENT = r"[^*/]|\*(?!/)|/(?!\*)"
+_NESTED = rf"/\*(?:{_IN_A_COMMENT})*+\*/"
+for _ in range(3):  # what lies deeper ends too early
+    _NESTED = rf"/\*(?:{_IN_A_COMMENT}|{_NESTED})*+\*/"
+_ON_A_LINE = r"{0}(?:\\(?s:.)|[^\\\n{0}])*+{0}?"
+_OVER_LINES = r"{0}(?:\\(?s:.)|[^\\{0}])*+{0}?"
+_CHARACTER = r"'(?:\\[^\n]{1,10}?|[^\\'\n])'"
+# a regular expression, behind what no operand is behind; without an end nearby it is a division after all
+_REGEX = (
+    r"(?:(?<=[(,=:\[!&|?{};+\-*%<>~^\n])|\A)[ \t]*+/(?!\*)"
+    r"(?:\\[^\n]|\[(?:\\[^\n]|[^\]\\\n]){0,200}+\]|[^/\\\[\n]){1,300}+/"
+)
+# Comments and texts. Each is taken whole, or to the end of the file, so that no part is looked through twice.
+_TEXTS = {
+    "javascript": [_COMMENTS, _ON_A_LINE.format('"'), _ON_A_LINE.format("'"), _OVER_LINES.format("`"), _REGEX],
+    "rust": [
+        *(r"//[^\n]*+", _NESTED, r"/\*(?s:.*)", r'(?<!\w)b?r(?P<marks>#*)"(?s:.*?)(?:"(?P=marks)|\Z)'),
+        *(_OVER_LINES.format('"'), _CHARACTER),
+    ],
+    "go": [_COMMENTS, _ON_A_LINE.format('"'), _CHARACTER, r"`[^`]*+`?"],
+    "java": [_COMMENTS, r'"""(?s:.*?)(?:"""|\Z)', _ON_A_LINE.format('"'), _CHARACTER],
+}
 
 
 def find(language: str, text: str) -> list[tuple[int, str]]:
@@ -82,90 +101,4 @@ def _depth(line: str) -> int:
 
 def without_texts(language: str, text: str) -> str:
     """The source with blanks where comments and texts are; every line keeps its number."""
-    parts: list[str] = []
-    at = last = 0
-    while at < len(text):
-        end = _end(language, text, at)
-        if end > at:
-            parts += [text[last:at], re.sub(r"[^\n]", " ", text[at:end])]
-            at = last = end
-        else:
-            at += 1
-    return "".join([*parts, text[last:]])
-
-
-def _end(language: str, text: str, at: int) -> int:
-    """Where the comment or text that begins at `at` ends; `at` where none begins."""
-    char, two = text[at], text[at : at + 2]
-    if two == "//":
-        return _until(text, at, "\n")
-    if two == "/*":
-        return _comment(text, at, nested=language == "rust")
-    if language == "rust" and char in "br" and (raw := _RAW.match(text, at)) and not _in_word(text, at):
-        return _after(text, raw.end(), '"' + raw.group(1))
-    if language == "java" and text.startswith('"""', at):
-        return _after(text, at + 3, '"""')
-    if char in _STRINGS[language]:
-        return _string(text, at, char, over_lines=language == "rust")
-    if char == "'" and (one := _CHARACTER.match(text, at)):
-        return one.end()
-    if char == "`" and language == "javascript":
-        return _string(text, at, "`", over_lines=True)
-    if char == "`" and language == "go":
-        return _after(text, at + 1, "`")
-    if char == "/" and language == "javascript" and text[:at].rstrip(" \t")[-1:] in ("", *_BEFORE_A_REGEX):
-        return _regex(text, at)
-    return at
-
-
-def _in_word(text: str, at: int) -> bool:
-    return at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_")
-
-
-def _until(text: str, at: int, mark: str) -> int:
-    end = text.find(mark, at)
-    return len(text) if end < 0 else end
-
-
-def _after(text: str, at: int, mark: str) -> int:
-    end = text.find(mark, at)
-    return len(text) if end < 0 else end + len(mark)
-
-
-def _comment(text: str, at: int, nested: bool) -> int:
-    depth, place = 1, at + 2
-    for mark in re.finditer(r"/\*|\*/", text[place:] if nested else ""):
-        depth += 1 if mark.group() == "/*" else -1
-        if not depth:
-            return place + mark.end()
-    return len(text) if nested else _after(text, place, "*/")
-
-
-def _string(text: str, at: int, quote: str, over_lines: bool) -> int:
-    place = at + 1
-    while place < len(text):
-        if text[place] == "\\":
-            place += 2
-        elif text[place] == quote:
-            return place + 1
-        elif text[place] == "\n" and not over_lines:
-            return place
-        else:
-            place += 1
-    return len(text)
-
-
-def _regex(text: str, at: int) -> int:
-    """The end of a regular expression; `at` where it is a division after all: it has no end on this line."""
-    place, in_class = at + 1, False
-    while place < len(text) and text[place] != "\n":
-        if text[place] == "\\":
-            place += 1
-        elif text[place] == "[":
-            in_class = True
-        elif text[place] == "]":
-            in_class = False
-        elif text[place] == "/" and not in_class:
-            return place + 1
-        place += 1
-    return at
+    return re.sub("|".join(_TEXTS[language]), lambda part: re.sub(r"[^\n]", " ", part[0]), text)
