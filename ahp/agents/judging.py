@@ -1,6 +1,5 @@
 """From what a client asks to a verdict and what the agent reads of it.  [light]"""
 
-from ahp.agents import places
 from ahp.agents.calls import call_view, tool_call
 from ahp.gate.decide import decide
 from ahp.hosts import asking
@@ -20,7 +19,7 @@ _OUTPUT = 64 << 10  # characters of a tool's answer that conditions read
 def judge(asked: "Asked", where: "Workspace", client: str, seconds: float) -> tuple[Verdict, str]:
     """The verdict, and what the agent is to read of it: "" where there is nothing to say. Raises AhpError."""
     event = event_of(asked, where, client, seconds)
-    verdict, said = _judged(event, asked, where, seconds)
+    verdict, said = _judged(event, asked, where)
     commands = (event.tool or {}).get("commands")
     if verdict.denied and event.trigger == "pre-tool-use" and isinstance(commands, list) and len(commands) > 1:
         from ahp.hosts import verdict_text
@@ -29,7 +28,7 @@ def judge(asked: "Asked", where: "Workspace", client: str, seconds: float) -> tu
     return verdict, said
 
 
-def _judged(event: "Event", asked: "Asked", where: "Workspace", seconds: float) -> tuple[Verdict, str]:
+def _judged(event: "Event", asked: "Asked", where: "Workspace") -> tuple[Verdict, str]:
     judges = judges_of(event)
     if event.trigger.endswith("tool-use"):
         _take_call(event, asked, any(judge.program.rules for judge in judges) or _has_a_gate(asked))
@@ -44,18 +43,10 @@ def _judged(event: "Event", asked: "Asked", where: "Workspace", seconds: float) 
     verdict, said = decide(event, judges), ""
     if (event.tool or {}).get("boxed"):
         verdict.box = asked.in_box.box
-    is_open = event.trigger == "pre-tool-use" and not (event.tool or {}).get("boxed")  # else the box is its gate
-    if is_open and not verdict.denied and places.leave(event):
-        from ahp.agents import elsewhere
-
-        refusal, said = elsewhere.judge(event, asked.folder, seconds, verdict)
-        if refusal is not None:
-            return refusal, said
     if event.trigger == "pre-tool-use" and not verdict.denied and _moves_an_issue(event):
         from ahp.agents import issue_gate
 
-        refusal, told = issue_gate.judge(event, asked.folder)
-        said = "\n".join([part for part in (told, said) if part])
+        refusal, said = issue_gate.judge(event, asked.folder)
         if refusal is not None:
             return refusal, said
     again = False
