@@ -35,7 +35,9 @@ def _settings(client: str, path: str) -> object:
             return jsonedit.parse(text).value
         if text != install.plugin_text(client):
             return f"{path} is not the plugin that this ahp installs"
-        return install.settings(text)
+        return {
+            "hooks": {event: [{"command": install.command(client, event)}] for event in clients.CLIENTS[client].EVENTS}
+        }
     except (AhpError, UnicodeDecodeError) as error:
         return f"{path}: {error}"
 

@@ -21,8 +21,8 @@ from ahp.system.git import Repository
 
 LAUNCHER = "/agent-hook"  # in the ahp folder
 _MARK = "/ahp/agent-hook"  # in a command: it is ours
-_KEPT = "/agents"
 _BUNDLE = "/cache/agent.pyc"
+_GRACE = 5  # s that the plugin waits beyond the command's own limit
 _LIMIT = 4 << 20
 _LOST = (
     "ahp is not installed here, or broke, so this cannot be judged. "
@@ -65,14 +65,13 @@ def install(repo: Repository, client: str, user_policy: str, *, user: bool = Fal
     except AhpError as error:
         raise AhpError(f"{path}: {error}; nothing was changed") from None
     if after != text or before is None:
-        _keep(repo, path, before, after)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         files.replace(path, after.encode(), 0o644)
     return Installed(path, after != text or before is None, module.TRUST)
 
 
 def uninstall(repo: Repository, client: str, *, user: bool = False) -> bool:
-    """Takes our hooks out of the settings; whether there were any. Where nothing else changed, the file is as it was.
+    """Takes our hooks out of the settings; whether there were any. A file that held nothing else goes.
 
     Raises AhpError.
     """
@@ -81,16 +80,12 @@ def uninstall(repo: Repository, client: str, *, user: bool = False) -> bool:
     text = (data or b"").decode("utf-8")
     if _MARK not in text:
         return False
-    kept = _kept(repo, path)
-    if kept is not None and kept[1] == text and _MARK not in (kept[0] or ""):
-        after: str | None = kept[0]
-    else:
-        after = None if clients.CLIENTS[client].PLUGIN else _without(text)
-    if after is None or (kept is not None and kept[0] is None and jsonedit.parse(after).value == {}):
+    module = clients.CLIENTS[client]
+    after = "" if module.PLUGIN else _without(text)
+    if module.PLUGIN or jsonedit.parse(after).value == jsonedit.parse(module.BEGIN).value:
         os.unlink(path)
     else:
         files.replace(path, after.encode(), 0o644)
-    _forget(repo, path)
     if not any(is_in(repo.root, name) for name in clients.CLIENTS):
         _unlink(repo.ahp_dir + LAUNCHER)
     return True
@@ -124,8 +119,13 @@ def settings_path(root: str, client: str, user: bool) -> str:
 
 def plugin_text(client: str) -> str:
     """The plugin of a client that has one."""
-    commands = {event: command(client, event) for event in clients.CLIENTS[client].EVENTS}
-    return text(client, commands, _LOST, TIMEOUT)
+    module = clients.CLIENTS[client]
+    commands = {event: command(client, event) for event in module.EVENTS}
+    made = template(module.PLUGIN)
+    values = {"COMMANDS": jsontext.encode(commands), "LOST": jsontext.encode(_LOST)}
+    for name, value in {**values, "TIMEOUT": str((TIMEOUT + _GRACE) * 1000)}.items():
+        made = made.replace(f"@{name}@", value)
+    return made
 
 
 def refuses(client: str, event: str) -> bool:
@@ -209,40 +209,6 @@ def _without(text: str) -> str:
         text = jsonedit.remove(text, ("hooks", place[0]), place[1])
 
 
-# What the file was before, so that uninstall can put it back to the letter
-
-
-def _keep(repo: Repository, path: str, before: bytes | None, after: str) -> None:
-    known = _kept(repo, path)
-    first = known[0] if known is not None else None if before is None else before.decode("utf-8")
-    files.make_dirs(repo.ahp_dir + _KEPT)
-    record = jsontext.encode({"path": path, "before": first, "after": after})
-    files.replace(_record(repo, path), record.encode("utf-8", "surrogateescape"))
-
-
-def _kept(repo: Repository, path: str) -> tuple[str | None, str] | None:
-    """(before, after) of what `install` changed; None where it changed nothing, or its record is gone."""
-    data = files.read(_record(repo, path), 3 * _LIMIT)
-    try:
-        told = jsontext.decode((data or b"").decode("utf-8"))
-    except ValueError:
-        return None
-    if not isinstance(told, dict) or not isinstance(told.get("after"), str):
-        return None
-    before = told.get("before")
-    return (before if isinstance(before, str) else None), told["after"]
-
-
-def _forget(repo: Repository, path: str) -> None:
-    _unlink(_record(repo, path))
-
-
-def _record(repo: Repository, path: str) -> str:
-    from ahp.system import digest
-
-    return f"{repo.ahp_dir}{_KEPT}/{digest.sha256(path.encode('utf-8', 'surrogateescape'))[:16]}.json"
-
-
 def _text(path: str) -> str:
     return (files.read(path, _LIMIT) or b"").decode("utf-8", "replace")
 
@@ -250,29 +216,3 @@ def _text(path: str) -> str:
 def _unlink(path: str) -> None:
     if os.path.lexists(path):
         os.unlink(path)
-
-
-_COMMANDS = "const COMMANDS = "
-_GRACE = 5  # s that the plugin waits beyond the command's own limit
-
-
-def text(client: str, commands: dict[str, str], lost: str, timeout: int) -> str:
-    """The plugin with the command of each event, what is said where none answers, and the limit in seconds."""
-    made = template(clients.CLIENTS[client].PLUGIN)
-    values = {"COMMANDS": jsontext.encode(commands), "LOST": jsontext.encode(lost)}
-    for name, value in {**values, "TIMEOUT": str((timeout + _GRACE) * 1000)}.items():
-        made = made.replace(f"@{name}@", value)
-    return made
-
-
-def settings(text: str) -> dict[str, object]:
-    """What a plugin's text holds, in the shape of other clients' settings: `{hooks: {event: [{command}]}}`."""
-    for line in text.split("\n"):
-        if line.startswith(_COMMANDS):
-            try:
-                told = jsontext.decode(line.removeprefix(_COMMANDS))
-            except ValueError:
-                break
-            if isinstance(told, dict):
-                return {"hooks": {event: [{"command": command}] for event, command in told.items()}}
-    return {}

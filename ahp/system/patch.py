@@ -13,8 +13,7 @@ _AGENTS = {"*** Add File": "add", "*** Update File": "update", "*** Delete File"
 class Hunk:
     """The lines before and after, each with a newline where it has one; `at` is the first old one, from 0, if known.
 
-    `wrong` is the first line that is none of a hunk, or `head`, its first line, where that does not say how long it is
-    or promises more than there is; "" where all is well.
+    `head` is its first line, `wrong` the first line that is none of a hunk, "" where all are.
     """
 
     __slots__ = ("_last", "at", "head", "new", "old", "wrong")
@@ -38,40 +37,29 @@ class Hunk:
         self._last = sign
 
 
-def parts(text: str, counted: bool) -> "list[str | Hunk]":
-    """The hunks of a unified diff and the lines outside of them, in order.
+def parts(text: str) -> "list[str | Hunk]":
+    """The hunks of a unified diff and the lines outside of them, in order. Never raises.
 
-    `counted`: a hunk is as long as it says, as git and `patch` read it. Else it ends where another hunk or file
-    begins: models miscount. Never raises.
+    A hunk ends where another hunk or file begins, whatever it says of its length: models miscount.
     """
     found: list[str | Hunk] = []
     lines = text.split("\n")
-    while not counted and lines and not lines[-1]:
+    while lines and not lines[-1]:
         lines.pop()
-    hunk, is_open, old, new = Hunk(), False, 0, 0
+    hunk, is_open = Hunk(), False
     for at, line in enumerate(lines):
         sign = line.rstrip("\r")[:1]
-        if line.startswith("@@ -" if counted else "@@"):
-            if counted and is_open:
-                hunk.wrong = hunk.wrong or line
+        if line.startswith("@@"):
             numbers = ranges(line)
-            start, old, _, new = numbers or (0, 0, 0, 0)
-            hunk = Hunk(line, max(0, start - 1) if numbers else None)
+            hunk, is_open = Hunk(line, max(0, numbers[0] - 1) if numbers else None), True
             found.append(hunk)
-            is_open = not counted or old > 0 or new > 0
-            if not is_open and "-0,0 +0,0" not in line:
-                hunk.wrong = line
-        elif not is_open or (not counted and _is_behind(lines, at)):
+        elif not is_open or _is_behind(lines, at):
             is_open = False
             found.append(line)
         elif sign in " +-\\":
             hunk.add(line if sign else " " + line)
-            old, new = old - (sign in " -"), new - (sign in " +")
-            is_open = not counted or old > 0 or new > 0
         else:
             hunk.wrong = hunk.wrong or line
-    if counted and is_open:
-        hunk.wrong = hunk.wrong or hunk.head
     return found
 
 

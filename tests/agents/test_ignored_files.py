@@ -15,5 +15,5 @@ def test_an_agent_writes_a_key_only_where_git_ignores_it(project: Repo, ask: Ask
     project.write(".gitignore", ".env\n")
     assert ask(call("Write", file_path=".env", content=KEY)) == (0, None, "")
     assert ask(call("Bash", command=f"echo {KEY.strip()} >> .env")) == (0, None, "")
-    both = ask(call("Bash", command=f"echo {KEY.strip()} > .env; echo {KEY.strip()} > app.py"))
-    assert both.code == 2 and "app.py:1" in both.text and ".env:1" not in both.text
+    said = ask(call("Write", file_path="app.py", content=KEY))
+    assert said.code == 2 and "app.py:1" in said.text

@@ -4,7 +4,7 @@ A path with a content is a write, one with an old and a new text an edit, whatev
 as one of Codex's or as a unified diff; a shell command by what `ahp.shell` knows of it.
 """
 
-from ahp.agents.calls.tool_call import named_paths
+from ahp.agents.calls.tool_call import named_paths, patches
 from ahp.facts.tool import WRITING
 from ahp.system.patch import Hunk, agents_header, is_agents, name_of, parts
 
@@ -19,7 +19,6 @@ _CONTENT = ("content", "contents", "filetext", "text", "filecontent", "newconten
 _OLD = ("oldstring", "oldstr", "oldtext")
 _NEW = ("newstring", "newstr", "newtext")
 _CELL = ("newsource",)
-_PATCHES = ("patch", "patchtext", "input", "command", "diff")
 _DEEPEST = 8  # of objects inside arguments
 # Verbs of git that only look, and those that change no file, either.
 _LOOKS = """
@@ -69,8 +68,8 @@ def of(call: "Mapping[str, object]") -> Edits:
         _shell(call, edits)
         return edits
     if name == "patch":
-        for text in _texts(given, _PATCHES):
-            patch(text, edits, counted=False)
+        for text in patches(given):
+            patch(text, edits)
     elif name not in _HARMLESS:
         _arguments(given, "", name, edits)
         if str(call.get("native_name", "")).lower().startswith("delete"):
@@ -114,23 +113,15 @@ def _text(keys: "Mapping[str, object]", names: tuple[str, ...]) -> "str | None":
     return next((value for name in names if isinstance(value := keys.get(name), str)), None)
 
 
-def _texts(given: "Mapping[str, object]", names: tuple[str, ...]) -> list[str]:
-    keys = {str(key).replace("_", "").lower(): value for key, value in given.items()}
-    return [value for name in names if isinstance(value := keys.get(name), str)]
-
-
 # Patches
 
 
-def patch(text: str, edits: Edits, counted: bool) -> None:
-    """Reads a patch: Codex's, with `*** Update File:` lines, or a unified diff.
-
-    `counted`: its hunks are as long as they say, for git and `patch`; tools of agents, whose models miscount, look.
-    """
+def patch(text: str, edits: Edits) -> None:
+    """Reads a patch: Codex's, with `*** Update File:` lines, or a unified diff."""
     if is_agents(text):
         _agents_patch(text.split("\n"), edits)
     else:
-        _unified_patch(text, edits, counted)
+        _unified_patch(text, edits)
 
 
 def _agents_patch(lines: list[str], edits: Edits) -> None:
@@ -156,9 +147,9 @@ def _agents_patch(lines: list[str], edits: Edits) -> None:
             hunk.add(line)
 
 
-def _unified_patch(text: str, edits: Edits, counted: bool) -> None:
+def _unified_patch(text: str, edits: Edits) -> None:
     old = path = ""
-    for part in parts(text, counted):
+    for part in parts(text):
         if isinstance(part, Hunk):
             if path and not old:
                 edits.add(path, Edit("append", _text_of(part.new)))
@@ -189,20 +180,16 @@ def _text_of(lines: list[str]) -> str:
 
 
 def _shell(call: "Mapping[str, object]", edits: Edits) -> None:
-    """The files that a shell command writes, with their texts where those stand in it."""
+    """The files that a shell command writes; what they hold then is known of a patch of Codex's alone."""
     from ahp.agents.shell import commands
 
-    reading = commands.read_all(str(call.get("command", "")))
-    for path, text in reading.drafts.items():
-        if text:
-            edits.add(path, Edit("append" if path in reading.appended else "write", text))
-    for one in reading.commands:
-        given = one.stdin if one.stdin else next((arg for arg in one.args if arg.startswith("*** Begin Patch")), "")
-        if given and (one.program in ("apply_patch", "applypatch", "patch") or one.verb in ("apply", "am")):
-            _patched(given, one.folder, edits, counted=one.program not in ("apply_patch", "applypatch"))
+    for one in commands.read(str(call.get("command", ""))):
+        given = one.stdin or next((arg for arg in one.args if arg.startswith("*** Begin Patch")), "")
+        if one.program in ("apply_patch", "applypatch"):
+            _patched(given, one.folder, edits)
         for path in one.writes:
             if "*" not in path and path not in edits.by_path:
-                edits.add(path, Edit("delete" if one.program in ("rm", "unlink") else "unknown"))
+                edits.add(path, Edit("unknown"))
         if not _is_plain(one) or {"program", "path"} & set(one.unresolved_at) or one.may_write:
             edits.unknown = edits.unknown or f"what `{one.program or 'this command'}` writes is known only when it runs"
         elif any("*" in path for path in one.writes):
@@ -234,10 +221,10 @@ def _is_plain(one: "Command") -> bool:
     return one.verb in _PLAIN_VERBS if one.program == "git" else not one.program or reads(one.program, one.args)
 
 
-def _patched(text: str, folder: str, edits: Edits, counted: bool) -> None:
+def _patched(text: str, folder: str, edits: Edits) -> None:
     """The edits of a patch that is applied in a folder."""
     inner = Edits()
-    patch(text, inner, counted)
+    patch(text, inner)
     for path, found in inner.by_path.items():
         for edit in found:
             edits.add(f"{folder.rstrip('/')}/{path}" if folder else path, edit)

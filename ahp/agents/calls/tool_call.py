@@ -79,7 +79,10 @@ def _touched(name: str, native_name: str, given: "Mapping[str, object]", writes:
         command = _command(next((given[key] for key in COMMANDS if key in given), None))
         is_powershell = command and native_name.lower().endswith("powershell")
         return Touched(command=command.translate(_POWERSHELL) if command and is_powershell else command)
-    named = [*(_patched(given) if name == "patch" else []), *named_paths(given)]
+    named = [
+        *[path for text in (patches(given) if name == "patch" else ()) for path in named_files(text)],
+        *named_paths(given),
+    ]
     return Touched(named, named if name in WRITING or writes else ())
 
 
@@ -190,9 +193,9 @@ def _command(found: object) -> "str | None":
     return found if isinstance(found, str) else None
 
 
-def _patched(given: "Mapping[str, object]") -> list[str]:
-    """The files that a patch names, as Codex, opencode, diff and git write them."""
-    return [path for text in _texts(given, _PATCHES) for path in named_files(text)]
+def patches(given: "Mapping[str, object]") -> list[str]:
+    """The arguments that hold a patch, as Codex, opencode, diff and git write them."""
+    return _texts(given, _PATCHES)
 
 
 def _texts(given: "Mapping[str, object]", keys: tuple[str, ...]) -> list[str]:

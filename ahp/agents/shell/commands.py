@@ -13,7 +13,6 @@ from ahp.agents.shell.words import ANYTHING, Word, Words, text
 from ahp.shell import options
 from ahp.shell.names import SHELLS
 from ahp.system.plain import Plain
-from ahp.system.regex import MULTILINE, regex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ _OPERATORS = 2000
 _DEPTH = 60
 _NESTED = 6
 _MOST = 500
-_UNROLLED = 8
 _VERBS = 3  # words, `--help` among them, at most: `gh pr merge --help`
 _HANDED = ("git", "monoco", *SHELLS)
 """What is looked for behind the name of another program: `env git commit`."""
@@ -36,41 +34,21 @@ _BEHIND = 8  # commands that are looked for behind such names
 _WRITES = (">", ">>", ">|", "&>", "&>>", ">&")
 _NO_FILES = ("", "-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty")
 _ENDS_OF_HEREDOC = ("heredoc_start", "heredoc_end", "heredoc_body", "file_descriptor", "file_redirect")
-# What may set a variable unseen: `eval`, `. FILE`, words that are taken apart otherwise, a name with quotes in it.
-_SETS_UNSEEN = regex(
-    r"\b(?:eval|source|IFS|select|read|mapfile|readarray|getopts)\b|(?:^|[\s;&|({])\.\s|\w['\"\\]+\w*['\"]*\+?=",
-    MULTILINE,
-)
 # By these another program may be what git's name stands for, or git reads another user's settings.
 LEADING_ELSEWHERE = ("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "HOME", "XDG_CONFIG_HOME")
 
 
 class Redirects(Plain):
     """The redirects of a command: `stdin`, a text that it reads, None where that is not told; `piped`, whether anything
-    else comes in; `writes`, the files, of which `appends` keep what they hold, and `takes` get what it prints.
+    else comes in; `writes`, the files.
     """
 
-    __slots__ = ("appends", "piped", "stdin", "takes", "writes")
+    __slots__ = ("piped", "stdin", "writes")
 
     def __init__(self, piped: bool = False) -> None:
         self.stdin: Word | None = None
         self.piped = piped
         self.writes: list[Word] = []
-        self.appends: list[Word] = []
-        self.takes: list[Word] = []
-
-
-class Reading(Plain):
-    """What a script does, as far as reading tells: its `commands`, and the texts in it that it writes to files, by
-    path from where the script starts (`drafts`); `appended` are those that keep what they hold.
-    """
-
-    __slots__ = ("appended", "commands", "drafts")
-
-    def __init__(self) -> None:
-        self.commands: list[Command] = []
-        self.drafts: dict[str, str] = {}
-        self.appended: set[str] = set()
 
 
 def read(script: str) -> list[Command]:
@@ -78,35 +56,28 @@ def read(script: str) -> list[Command]:
 
     Never raises: what cannot be read is a command without a program that is `unresolved`.
     """
-    return read_all(script).commands
-
-
-def read_all(script: str) -> Reading:
-    """The commands as `read` gives them, and the texts that the script writes. Never raises."""
     reader = _Reader()
     try:
         reader.script(script)
     except RecursionError:  # thousands of nested expansions
         reader.lost()
-    return reader.reading
+    return reader.found
 
 
 class _Reader:
     """Walks the syntax tree of a script, and of the scripts in it."""
 
     def __init__(self) -> None:
-        self.reading = Reading()
+        self.found: list[Command] = []
         self._told: set[str] = set()
         self._exported: list[str] = []
         self._words = Words(self._inside, self._told)
         self._folder, self._depth, self._nested = "", 0, 0
         self._handing = False
         self._budget = _LIMIT * 4  # bytes of script read in all
-        self._source = ""
 
     def script(self, source: str) -> None:
         """Reads a text as a script of its own."""
-        self._source = self._source or source
         self._nested += 1
         self._handing, handing = False, self._handing
         self._budget -= len(source) + 64
@@ -123,8 +94,7 @@ class _Reader:
 
     def lost(self) -> None:
         """Adds an unresolved command without a program, unless the last one is that already."""
-        found = self.reading.commands
-        if not found or found[-1] != unknown():
+        if self.found[-1:] != [unknown()]:
             self._add(unknown())
 
     def _unread(self, word: str) -> None:
@@ -134,11 +104,10 @@ class _Reader:
         self._add(command)
 
     def _add(self, command: Command) -> None:
-        found = self.reading.commands
-        if len(found) < _MOST:
-            found.append(command)
+        if len(self.found) < _MOST:
+            self.found.append(command)
         else:
-            found[-1] = unknown()
+            self.found[-1] = unknown()
 
     def _inside(self, node: "Node") -> None:
         """The commands of a substitution or a subshell."""
@@ -173,40 +142,17 @@ class _Reader:
             self._add(command)
         elif kind in ("declaration_command", "unset_command", "test_command"):
             self._declared(node)
-        elif kind == "for_statement":
-            self._for(node)
         elif kind in ("subshell", "command_substitution", "process_substitution"):
             self._inside(node)
         elif kind in ("string", "concatenation", "expansion", "simple_expansion", "word") or kind == "file_redirect":
             self._words.read(node)
         else:
+            if kind == "for_statement" and (variable := node.child_by_field_name("variable")) is not None:
+                self._told.add(text(variable))
             for child in node.named_children:
                 self._walk(child, piped)
 
-    def _for(self, node: "Node") -> None:
-        """`for NAME in WORDS`: once for each of a few known words, else once for any of them."""
-        variable, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
-        name = text(variable) if variable is not None else ""
-        values = [self._words.read(child) for child in node.children_by_field_name("value")]
-        self._told.add(name)
-        if not 0 < len(values) <= _UNROLLED or not all(word.known for word in values):
-            values = [Word(f"${name}", False)]
-        for value in values:
-            if body is None:
-                break
-            self._bind(name, value)
-            self._budget -= len(body.text or b"")
-            self._walk(body) if self._budget > 0 else self.lost()
-
-    def _bind(self, name: str, value: Word) -> None:
-        """Remembers the value of a variable that the script names once, and else only reads."""
-        named = regex(rf"(?<![$\w{{])(?<!\$\{{){name}\b").findall(self._source) if name.isidentifier() else []
-        if value.known and len(named) == 1 and not _SETS_UNSEEN.search(self._source):
-            self._words.values[name] = value
-        else:
-            self._words.values.pop(name, None)
-
-    def _assign(self, node: "Node", binds: bool = True) -> str:
+    def _assign(self, node: "Node") -> str:
         """`NAME=value`, as it is shown."""
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         for part in (name, value):
@@ -217,9 +163,7 @@ class _Reader:
         self._told.add(told.partition("[")[0])
         if value is None or value.type == "array":
             return f"{told}={text(value) if value is not None else ''}"
-        found = self._words.read(value)
-        self._bind(told, found if binds else Word("", False))
-        return f"{told}={found.text}"
+        return f"{told}={self._words.read(value).text}"
 
     def _declared(self, node: "Node") -> None:
         """`export NAME=value`, `unset NAME`, `[[ … ]]`."""
@@ -248,7 +192,7 @@ class _Reader:
         assignments: list[str] = []
         for child in [] if node is None else [node] if node.type == "variable_assignment" else node.children:
             if child.type == "variable_assignment":
-                assignments.append(self._assign(child, binds=False))
+                assignments.append(self._assign(child))
             elif node is not None and _is_descriptor(child, node):
                 continue
             elif child.type == "command_name":
@@ -302,7 +246,6 @@ class _Reader:
         self._place(command, redirects, named)
         command.unresolved_at = sorted(places)
         self._add(command)
-        self._keep(command, redirects)
         if command.program == "cd" or not (command.program == "git" or reads(command.program, command.args)):
             self._follow(command, words, redirects)
 
@@ -313,24 +256,6 @@ class _Reader:
         command.may_write = list(dict.fromkeys(joined(command.folder, path) for path in command.may_write))
         read = [joined(command.folder, path) for path in named]
         command.paths = list(dict.fromkeys([*read, *command.may_write, *command.writes]))
-
-    def _keep(self, command: Command, redirects: Redirects) -> None:
-        """The text that a command writes to a file, where it stands in the script: `cat > f <<E`, `echo x > f`."""
-        said = None
-        if command.program == "cat" and not command.args:
-            said = redirects.stdin.text if redirects.stdin is not None else None
-        elif command.program == "echo" and not (command.flags or command.unknown):
-            said = " ".join(command.args) + "\n"
-        for word in redirects.takes:
-            path, more = joined(self._folder, word.path), word in redirects.appends
-            if said is None or not (word.known or said):
-                self.reading.drafts.pop(path, None)
-                continue
-            if more and path not in self.reading.drafts:
-                self.reading.appended.add(path)
-            elif not more:
-                self.reading.appended.discard(path)
-            self.reading.drafts[path] = (self.reading.drafts.get(path, "") if more else "") + said
 
     def _follow(self, command: Command, words: list[Word], redirects: Redirects) -> None:
         """What the words run: git behind another program's name, texts for a shell, another folder."""
@@ -361,7 +286,7 @@ class _Reader:
                 ]
                 self._run(words[at:], [*command.assignments, *given], after)
                 self._nested -= 1
-                found = self.reading.commands[-1]
+                found = self.found[-1]
                 if redirects.piped and found.program == "git" and found.verb != "add":  # xargs
                     found.unresolved_at = sorted({*found.unresolved_at, "option"})
                 return
@@ -418,11 +343,9 @@ class _Reader:
         if operator not in _WRITES:
             return
         files = [word for word in targets if not (operator == ">&" and (word.text.isdigit() or word.text == "-"))]
-        files = [word for word in files if word.text not in _NO_FILES and not word.text.startswith("/dev/fd/")]
-        descriptor = node.child_by_field_name("descriptor")
-        redirects.writes += files
-        redirects.appends += files if ">>" in operator else []
-        redirects.takes += files if descriptor is None or text(descriptor) == "1" else []
+        redirects.writes += [
+            word for word in files if word.text not in _NO_FILES and not word.text.startswith("/dev/fd/")
+        ]
 
 
 def _beginnings(words: list[Word]) -> list[int]:

@@ -56,8 +56,6 @@ class Words:
 
     def __init__(self, run: "Callable[[Node], None]", told: "set[str]") -> None:
         self._run, self._told = run, told
-        self.values: dict[str, Word] = {}
-        """The variables of which the script tells the value."""
 
     def read(self, node: "Node", quoted: bool = False) -> Word:
         """The word that a node is."""
@@ -85,9 +83,6 @@ class Words:
             self._inner(node)
             name = raw.strip("${}!#").split(":", 1)[0]
             name = "".join([sign for sign in name if sign.isalnum() or sign == "_"])
-            value = self.values.get(name)
-            if value is not None and raw in (f"${name}", f"${{{name}}}") and (quoted or _is_one(value)):
-                return Word(value.text, path=value.path, wild=value.wild and not quoted)
             several = name == "" and "@" in raw
             chosen = name in self._told or _OPTION.match(raw) is not None or several
             return Word(raw, False, _PLACES.get(raw, ANYTHING), not quoted or chosen)
@@ -119,11 +114,6 @@ class Words:
             else:
                 found += self.read(child, True)
         return found + Word(_decoded(source[position:end]))
-
-
-def _is_one(value: Word) -> bool:
-    """Whether a value stays one word, as it is, outside of quotes."""
-    return not any(char.isspace() or char in "*?[" for char in value.text) or value.wild
 
 
 def _bare(raw: str) -> Word:

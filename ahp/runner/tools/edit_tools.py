@@ -61,7 +61,7 @@ def parse(text: str) -> list[FilePatch]:
     found: list[FilePatch] = []
     change: FilePatch | None = None  # what a hunk is about, where one may stand
     before = names = ""
-    for part in [*patch.parts(_as_unified(text).replace("\r\n", "\n"), counted=False), patch.FILE]:
+    for part in [*patch.parts(_as_unified(text).replace("\r\n", "\n")), patch.FILE]:
         if isinstance(part, patch.Hunk):
             if change is None:
                 raise PatchError(

@@ -38,7 +38,6 @@ def told(make_event: Any, gather: Any, native: str, arguments: dict[str, Any], *
         ("find -L $PWD ! -name '*.py' -delete", {(kind, False) for kind in (*KINDS, "ahp")}),
         ("find src -name x -o -path './.ahp/*' -delete", {("policy", False)}),
         ("chmod -x .git/hooks/*", {("git hooks", False)}),
-        ("for f in .git/hooks/*; do chmod 644 $f; done", {("git hooks", False)}),
         ("echo x > sub/.git/hooks/pre-commit; chmod +x sub/.GIT/hooks/*", {("git hooks", True), ("git hooks", False)}),
         ("touch */.git/hooks/pre-push", {("git hooks", False)}),
         ("sed -i d a/b/.git/config; sed -i d .git/modules/a/b/config", {("git configuration", False)}),
