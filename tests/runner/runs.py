@@ -12,9 +12,9 @@ from typing import Any
 
 from ahp.protocol.signals import Signal
 from ahp.runner.config import AgentConfig
-from ahp.runner.gating.gates import Gate
+from ahp.runner.gating.signal_desk import Gate
 from ahp.runner.run.agent import Agent, AgentTurn
-from ahp.runner.run.events import Event
+from ahp.runner.run.events import Event, EventLog
 from ahp.runner.scripted import Scripted, ScriptedModel, scripted_tool
 from ahp.runner.tools.tool import Tool
 from tests.runner.scripted_gate import ScriptedGate, signal
@@ -60,6 +60,7 @@ class Scene:
         issue: str | None = None,
         move: Any = None,
         root: str = "",
+        log: EventLog | None = None,
         **settings: Any,
     ) -> None:
         self.model = ScriptedModel(answers)
@@ -75,6 +76,7 @@ class Scene:
             issue=issue,
             move=move,
             verifiers=verifiers,
+            events=log,
         )
         self.events: list[Event] = agent.events.seen
         self.turn: AgentTurn = agent.run(task)

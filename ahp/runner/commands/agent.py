@@ -145,7 +145,7 @@ def resume(
     from ahp.runner.gating.issue_gates import check_branch
     from ahp.runner.run import runs
     from ahp.runner.run.events import EventLog
-    from ahp.runner.run.restored_run import RestoredRun
+    from ahp.runner.run.run_state import RunState
     from ahp.runner.scripted import load_script
     from ahp.runner.tools.mcp_client import connected
 
@@ -159,7 +159,7 @@ def resume(
     config = load_config(root)
     events = EventLog(runs.events_path(root, run_id), _listeners(live, form), resumes=True)
     try:
-        past = RestoredRun(events.seen)
+        past = RunState.of(events.seen)
         if past.issue is not None and "start" in past.moved:
             check_branch(root, past.issue)
         # Work side by side goes on so, unless one at a time is asked for.

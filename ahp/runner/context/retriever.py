@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ahp.runner.run.events import Event
 from ahp.system import environ, git
 from ahp.system.errors import AhpError
 
@@ -26,13 +25,15 @@ class Place:
     why: list[str]
 
 
-def retrieve(root: str, texts: Sequence[str], events: Sequence[Event], may_read: Callable[[str], bool]) -> list[Place]:
-    """At most 12 places for what `texts` speak of, best first; `events` tell what failed last.
+def retrieve(
+    root: str, texts: Sequence[str], failed: Mapping[str, Sequence[int]], may_read: Callable[[str], bool]
+) -> list[Place]:
+    """At most 12 places for what `texts` speak of, best first; `failed` are lines, by path, of what failed last.
 
     `may_read(path)` is the gate's word for each file. Outside a repository git finds nothing.
     """
     wanted = names(*texts)
-    hits, failed = search(root, wanted), _failures(events)
+    hits = search(root, wanted)
     rankings = {
         "named": [name for name in wanted if "." in name],
         "git grep": list(hits)[:_A_SOURCE],
@@ -93,13 +94,3 @@ def _is_inside(root: str, path: str) -> bool:
     """Whether a path is a file of the project: no link, and nothing that leads outside."""
     place = os.path.join(os.path.realpath(root), os.path.normpath(path))
     return not path.startswith("..") and os.path.realpath(place) == place and os.path.isfile(place)
-
-
-def _failures(events: Sequence[Event]) -> dict[str, list[int]]:
-    """Where the last verification of a run was red: lines by path."""
-    last = next((event for event in reversed(events) if event["event"] == "final_verify"), None)
-    found: dict[str, list[int]] = {}
-    if last is not None and last["result"].get("red", not last["result"]["ok"]):
-        for detail in last["result"]["details"]:
-            found.setdefault(str(detail["file"]), []).extend([detail["line"]] if detail["line"] else [])
-    return found

@@ -10,15 +10,14 @@ from ahp.protocol.text import excerpt, failure, one_line
 from ahp.protocol.verdict import Verdict
 from ahp.runner.config import AgentConfig
 from ahp.runner.gating.box import Box
-from ahp.runner.gating.gates import modified
-from ahp.runner.gating.signal_desk import SignalDesk
+from ahp.runner.gating.signal_desk import SignalDesk, modified
 from ahp.runner.run.events import AnyLog, plain
-from ahp.runner.run.evidence import changed_in, first_snapshot
-from ahp.runner.run.limits import Repeats
-from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.run.evidence import changed_in
+from ahp.runner.run.limits import key
+from ahp.runner.run.run_state import RunState
 from ahp.runner.tools.project_files import LastSeen
 from ahp.runner.tools.tool import WRITING, InvalidCall, Tool, Toolbox, ToolContext, left_running, result_text, told
-from ahp.runner.verification.work_tree import Snapshot, take
+from ahp.runner.verification.work_tree import take
 from ahp.runner.words.actions import ToolCall
 from ahp.system.deadline import Worker
 from ahp.system.descendants import Descendants
@@ -50,6 +49,7 @@ class GatedTools:
         toolbox: Toolbox,
         desk: SignalDesk,
         events: AnyLog,
+        state: RunState,
         config: AgentConfig,
         root: str,
         env: Mapping[str, str],
@@ -59,6 +59,7 @@ class GatedTools:
         self._toolbox = toolbox
         self._desk = desk
         self._events = events
+        self._state = state
         self._config = config
         self._root, self._box = root, box
         self._descendants = descendants
@@ -66,23 +67,12 @@ class GatedTools:
         self._last_seen = LastSeen()
         self._env = env
         self._looked: Callable[[], object] | None = None
-        self._repeats = Repeats()
-        self._barred = Repeats()
         self.expected: list[str] | None = None  # the tools that the plan step at work names; None outside of a step
-        self._may_have_written = False
-        self.seen: Snapshot | None = None  # what the project's files held when `look` was called last
 
     @property
     def names(self) -> frozenset[str]:
         """How the model calls the tools of this run."""
         return self._toolbox.names
-
-    def take_up(self, past: RestoredRun) -> None:
-        """Goes on where a former run stood; a tool that may have run has written."""
-        self._repeats, self._barred = past.repeats, past.barred
-        self.seen = past.snapshot
-        names = {*past.ran, past.open_call}
-        self._may_have_written = any(tool.writes for name, tool in self._toolbox.tools.items() if name in names)
 
     def beside(
         self,
@@ -97,10 +87,9 @@ class GatedTools:
 
         What its programs get is `env`; `looked` is called behind each call that may have written.
         """
-        other = GatedTools(
-            self._toolbox.at(root), desk, events, self._config, root, env, descendants, self._box.at(root)
-        )
-        other._repeats, other._barred, other._looked = self._repeats, self._barred, looked
+        at = (self._config, root, env, descendants, self._box.at(root))
+        other = GatedTools(self._toolbox.at(root), desk, events, self._state, *at)
+        other._looked = looked
         return other
 
     def wrote(self) -> bool:
@@ -108,8 +97,11 @@ class GatedTools:
 
         The work tree tells, not what tools say of themselves; outside a repository that is all there is.
         """
-        changed = changed_in(self._events.seen, self._root)
-        return self._may_have_written if changed is None else bool(changed)
+        changed = changed_in(self._state.first, self._root)
+        if changed is not None:
+            return bool(changed)
+        began = {*self._state.ran, self._state.open_call}  # one that was cut off may have written
+        return any(tool.writes for name, tool in self._toolbox.tools.items() if name in began)
 
     def to_write(self, names: Iterable[str]) -> dict[str, bool]:
         """The tools among these names, as a plan gives them, that may write, and whether each does nothing else.
@@ -127,13 +119,7 @@ class GatedTools:
     @property
     def by_git(self) -> bool:
         """Whether git tells what changes."""
-        return self._looked is not None or self.seen is not None
-
-    @property
-    def base(self) -> str:
-        """The commit that was checked out before the first tool ran, "" where none was."""
-        first = first_snapshot(self._events.seen)
-        return "" if first is None else first.base
+        return self._looked is not None or self._state.snapshot is not None
 
     def look(self) -> None:
         """Notes what the project's files hold, so that a resumed run can tell what somebody else has changed."""
@@ -141,8 +127,7 @@ class GatedTools:
             self._looked()
             return
         taken = take(self._root)
-        if taken != self.seen:
-            self.seen = taken
+        if taken != self._state.snapshot:
             self._events("snapshot", snapshot=None if taken is None else asdict(taken))
 
     def call(self, call: ToolCall, seconds_left: float | None = None, calls_left: int = 0) -> Outcome:
@@ -166,7 +151,7 @@ class GatedTools:
         return outcome
 
     def _call(self, call: ToolCall, seconds_left: float | None) -> Outcome:
-        if self._barred.seen(call.tool, plain(call.args)):
+        if key(call.tool, plain(call.args)) in self._state.barred:
             return self._stuttering(call)
         try:
             tool = self._toolbox.find(call.tool)
@@ -221,7 +206,6 @@ class GatedTools:
     ) -> Outcome:
         limit = self._config.tool_timeout_s if tool.timeout_s is None else tool.timeout_s
         seconds = limit if seconds_left is None else min(limit, seconds_left)
-        self._may_have_written = self._may_have_written or tool.writes
         judged = self._call_of(tool, valid)  # as it was before the tool, which may change what it was given
         context = ToolContext(self._root, seconds, dict(self._env), self._last_seen, placed)
         self._events.sync()  # that this may have been done is known whatever happens next
@@ -282,10 +266,9 @@ class GatedTools:
 
     def _counted(self, call: ToolCall, outcome: Outcome) -> Outcome:
         """The outcome, with a word when the same call keeps giving it (seed 003 §4)."""
-        same = self._repeats.key(call.tool, plain(call.args), outcome.code, outcome.text)
-        times = self._repeats.add(same)
+        same = key(call.tool, plain(call.args), outcome.code, outcome.text)
+        times = self._state.repeats[same] + 1
         if times > self._config.max_same_calls:
-            self._barred.count(call.tool, plain(call.args))
             return replace(self._stuttering(call), same=same)
         if times < self._config.repeat_warning:
             return replace(outcome, same=same)

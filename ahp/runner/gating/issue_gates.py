@@ -1,6 +1,6 @@
 """The life of the run's issue, each move between its gates (seed 002 §4.2)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from ahp.hosts import issue as host
 from ahp.hosts.asking import branch_work
@@ -18,16 +18,12 @@ Move = Callable[[str, str], None]
 
 
 class IssueGates:
-    """Starts, submits and closes `issue`; `move(issue, verb)` does it, when given.
+    """Starts, submits and closes `issue`, each once; `move(issue, verb)` does it, when given."""
 
-    What is in `done` was done before.
-    """
-
-    def __init__(self, session: Session, issue: str, move: Move | None, done: Iterable[str] = ()) -> None:
+    def __init__(self, session: Session, issue: str, move: Move | None) -> None:
         self._session = session
         self._issue = issue
         self._move = move
-        self._done = set(done)
 
     def start(self) -> None:
         """Starts the issue before any work. Raises Stop when the gate refuses: no work can mend that."""
@@ -49,7 +45,7 @@ class IssueGates:
 
     def _pass(self, verb: str, *, final: bool) -> str | None:
         """One move between its gates. Raises Stop when the gate cannot judge or the move fails."""
-        if verb in self._done:
+        if verb in self._session.state.moved:
             return None
         notes = f"To {verb} {one_line(self._issue, 80)}" if verb != "start" else ""
         told = f"the gate refuses to {verb} {self._issue}"
@@ -61,7 +57,6 @@ class IssueGates:
                 self._move(self._issue, verb)
         except AhpError as error:
             raise Stop("ISSUE_ERROR", f"could not {verb} {self._issue}: {error}") from error
-        self._done.add(verb)
         self._session.tools.look()
         self._session.events("issue_moved", issue=self._issue, verb=verb)
         self._session.desk.ask(f"post-issue-{verb}")

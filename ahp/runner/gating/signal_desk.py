@@ -1,19 +1,19 @@
-"""Where the gate's signals arrive and the model's answers leave (design §7)."""
+"""How the runner asks the gate, where its signals arrive and the model's answers leave (design §7, §9)."""
 
+import copy
+import json
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
-from ahp.hosts.verdict_text import short_id
-from ahp.protocol.signals import ACTIONS_OF, Signal
+from ahp.hosts.verdict_text import for_agent, rule_of, short_id
+from ahp.protocol.signals import ACTIONS_OF, Signal, reason_of
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
-from ahp.runner.gating.gates import Gate, count_blocks, forget_blocks, reasons, said
 from ahp.runner.gating.person import Choice, Person
 from ahp.runner.run.events import AnyLog, plain
-from ahp.runner.run.limits import Repeats
-from ahp.runner.run.restored_run import Cursor, RestoredRun
+from ahp.runner.run.run_state import RunState, Talk
 from ahp.runner.run.state_machine import Stop
 from ahp.runner.words.actions import Respond
 from ahp.system.errors import AhpError
@@ -22,41 +22,75 @@ _PERSON_ONLY = "proceed_with_risk"
 _deciding = threading.Lock()  # a person is asked one thing at a time
 
 
+class Gate(Protocol):
+    """The gate as the runner sees it. Whatever it raises as AhpError means: not judged, so not done."""
+
+    def ask(
+        self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None, dry: bool = False
+    ) -> Verdict:
+        """Judges `trigger`; a `dry` question is neither logged nor counted.
+
+        `tool` is `{"name", "kind", "writes", "input", "touched"}`; within a plan step also `expected`, the tools it
+        names; `boxed` where its commands will run in a box; `annotations`, what an MCP server says of it; in a step
+        that runs beside others `checkout`, the linked work tree that it works in and whose folder no other value names;
+        afterwards `output` and `code`. What a verdict changes in a call is in its `modified`, where it has to run in
+        its `box`.
+        """
+        ...
+
+    def respond(self, signal_id: str, action: str, details: Mapping[str, Any]) -> None:
+        """Records an answer to a signal. Raises AhpError when the action does not fit it."""
+        ...
+
+
+def said(verdict: Verdict, unanswered: list[Signal]) -> str:
+    """A verdict in a model's words (at most 600 characters), and how to answer the prompts in it; "" for none."""
+    lines = [for_agent(verdict)] if verdict.signals else []
+    for signal in unanswered:
+        answer = json.dumps({"respond": short_id(signal), "action": "acknowledge"})
+        lines.append(f"Answer it with {answer} (or apply_suggestion, dismiss); going on without is dismiss.")
+    return "\n".join(lines)
+
+
+def reasons(verdict: Verdict) -> list[list[str]]:
+    """[rule, reason] of each block in a verdict: what makes two blocks the same one."""
+    return sorted([rule_of(s), one_line(reason_of(s.payload))] for s in verdict.signals if s.intensity == "block")
+
+
+def modified(verdict: Verdict, args: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as the verdict wants them: those of its `modified` event, else as they are."""
+    event = verdict.modified
+    given = event.tool.get("input") if event is not None and event.tool is not None else None
+    return copy.deepcopy(given if isinstance(given, dict) else dict(args))
+
+
 class SignalDesk:
     """Asks the gate for one run, keeps what the model is to read next, and sends what it answers."""
 
     def __init__(
-        self, gate: Gate, events: AnyLog, *, issue: str | None, max_same_blocks: int, person: Person | None = None
+        self,
+        gate: Gate,
+        events: AnyLog,
+        state: RunState,
+        *,
+        issue: str | None,
+        max_same_blocks: int,
+        person: Person | None = None,
     ) -> None:
         self.gate = gate
         self._person = person
         self._events = events
+        self._state = state
+        self._talk: Talk = state
         self._issue = issue
         self._max_same_blocks = max_same_blocks
-        self._blocks = Repeats()
-        self._delivered: dict[str, Signal] = {}
-        self._waiting: dict[str, Signal] = {}
-        self._notes: list[str] = []
         self.overridable: list[str] = []  # signals of the last block that a person could let pass
 
-    def take_up(self, cursor: Cursor) -> None:
-        """Goes on where a former run, or a step of one, stood: its prompts wait, its notes are still to be read."""
-        if isinstance(cursor, RestoredRun):
-            self._blocks = cursor.blocks
-        self._delivered, self._waiting = dict(cursor.delivered), dict(cursor.waiting)
-        self._notes = list(cursor.notes)
-
-    def beside(self, gate: Gate, events: AnyLog, cursor: Cursor | None) -> "SignalDesk":
-        """The desk of a step that runs beside others, from where `cursor` stood; blocks are counted together."""
-        other = SignalDesk(gate, events, issue=self._issue, max_same_blocks=self._max_same_blocks, person=self._person)
-        other._blocks = self._blocks
-        if cursor is not None:
-            other.take_up(cursor)
+    def beside(self, gate: Gate, events: AnyLog, talk: Talk) -> "SignalDesk":
+        """The desk of a step that runs beside others, whose talk is `talk`; blocks are counted together."""
+        other = copy.copy(self)
+        other.gate, other._events, other._talk = gate, events, talk
         return other
-
-    def keep(self, notes: list[str]) -> None:
-        """Has the next user turn carry notes of a step that nobody read there."""
-        self._notes += notes
 
     def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None) -> Verdict:
         """The verdict on `trigger`; its signals go into the next user turn.
@@ -79,11 +113,7 @@ class SignalDesk:
             signals=plain([signal.as_dict() for signal in verdict.signals]),
             modifications=plain(verdict.modifications),
         )
-        for signal in verdict.signals:
-            self._delivered[signal.id] = signal
-        prompts = [s for s in verdict.signals if s.intensity == "prompt" and not verdict.denied]
-        self._waiting.update({signal.id: signal for signal in prompts})
-        note = said(verdict, prompts)
+        note = said(verdict, [s for s in verdict.signals if s.intensity == "prompt" and not verdict.denied])
         if note:
             self.note(note)
         return verdict
@@ -121,7 +151,7 @@ class SignalDesk:
         word could help. Raises Stop when it came too often and nobody decides otherwise, or when they stop the run.
         """
         why = reasons(verdict)
-        times = count_blocks(self._blocks, verdict.trigger, why)
+        times = self._state.times_blocked(verdict.trigger, why) + 1
         self._events("blocked", trigger=verdict.trigger, what=what, times=times, reasons=why)
         too_often = times >= self._max_same_blocks
         blocks = [signal for signal in verdict.signals if signal.intensity == "block"]
@@ -131,8 +161,6 @@ class SignalDesk:
             with _deciding:
                 choice = self._person.decide(what, blocks, may_go_on=not final)
             self._events("person", choice=choice.value, trigger=verdict.trigger, what=what, reasons=why)
-            if choice is not Choice.STOP:
-                forget_blocks(self._blocks, verdict.trigger, why)
         if choice is Choice.STOP and too_often:
             named = "; ".join(f"{rule}: {reason}" for rule, reason in why) or "no reason given"
             ids = ", ".join(short_id(signal) for signal in blocks)
@@ -148,31 +176,30 @@ class SignalDesk:
 
     def next_call(self) -> None:
         """A prompt that nobody answered before the next call is dismissed."""
-        for signal in list(self._waiting.values()):
+        for signal in list(self._talk.waiting.values()):
             self._send(signal, "dismiss", {"automatic": True})
 
     @property
     def waits(self) -> bool:
         """Whether a prompt is still unanswered."""
-        return bool(self._waiting)
+        return bool(self._talk.waiting)
 
     def answer(self, responses: list[Respond]) -> str:
         """Sends what the model answered; what it reads of that, a line each."""
         return "\n".join(self._answer(response) for response in responses)
 
-    def take_notes(self) -> list[str]:
-        """What the next user turn has to carry, once."""
-        notes, self._notes = self._notes, []
-        return notes
+    @property
+    def notes(self) -> list[str]:
+        """What the next user turn has to carry."""
+        return list(self._talk.notes)
 
     def note(self, text: str) -> None:
         """Has the next user turn carry a text."""
         self._events("note", text=text)
-        self._notes.append(text)
 
     def _answer(self, response: Respond) -> str:
         wanted = response.signal_id.strip()
-        found = [signal for key, signal in self._delivered.items() if wanted and key.startswith(wanted)]
+        found = [signal for key, signal in self._talk.delivered.items() if wanted and key.startswith(wanted)]
         shown = one_line(wanted, 40)
         if len(found) != 1:
             return f"{shown}: {'several signals begin so' if found else 'no signal of this run'}."
@@ -187,7 +214,6 @@ class SignalDesk:
 
     def _send(self, signal: Signal, action: str, details: Mapping[str, Any]) -> str | None:
         """Sends one answer; the gate's complaint, if it has one, is an event and comes back."""
-        self._waiting.pop(signal.id, None)
         problem = None
         try:
             self.gate.respond(signal.id, action, details)

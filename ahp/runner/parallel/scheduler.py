@@ -7,25 +7,28 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ahp.facts.tool import Touched
-from ahp.protocol.text import one_line
+from ahp.protocol.text import excerpt, one_line
 from ahp.protocol.verdict import Verdict
-from ahp.runner.gating.gates import Gate
-from ahp.runner.parallel.checkouts import PREFIX, Checkouts, remove_all
-from ahp.runner.parallel.merging import Conflict, MergeBack, StepRun
+from ahp.runner.gating.signal_desk import Gate
+from ahp.runner.parallel.checkouts import PREFIX, Checkout, Checkouts, remove_all
+from ahp.runner.parallel.merging import Conflict, merge
 from ahp.runner.run import prompts
-from ahp.runner.run.events import EventLog, StepEvents
-from ahp.runner.run.limits import Breaker
-from ahp.runner.run.restored_run import BesideStep, RestoredRun
+from ahp.runner.run.events import StepEvents
+from ahp.runner.run.run_state import BesideStep
 from ahp.runner.run.session import Session, work_on
-from ahp.runner.run.state_machine import StateMachine, Stop
-from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, ready_steps
+from ahp.runner.run.state_machine import State, Stop
+from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, ready_steps, replaced
 from ahp.system import files, interrupt
-from ahp.system.descendants import ending
+from ahp.system.descendants import Descendants, ending
 from ahp.system.errors import AhpError
+
+if TYPE_CHECKING:
+    from ahp.runner.run.agent import Run
 
 
 class CheckoutGate:
@@ -96,168 +99,127 @@ class CheckoutGate:
         return wanted
 
 
-class Standing(NamedTuple):
-    """What a step begins from: what it changes counts from the tree `base`, its files are those of `tree`.
-
-    `left` is where a former process left it, None for one that begins anew.
-    """
-
-    base: str
-    tree: str
-    left: BesideStep | None = None
-
-
-class InterruptedSteps:
-    """Those of one run, whose events are `events`; false when there are none, or none any more.
-
-    `folders` are where the run's checkouts were, `notes` what a person has to know.
-    """
-
-    def __init__(self, events: EventLog, past: RestoredRun | None) -> None:
-        self._events = events
-        self._left: dict[str, BesideStep] = dict(past.beside) if past else {}
-        self.folders = set(past.folders) if past else set()
-        self.notes: list[str] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._left)
-
-    def __contains__(self, step_id: str) -> bool:
-        return step_id in self._left
-
-    def take_up(self, step: PlanStep, work_trees: Checkouts) -> Standing | None:
-        """What a step goes on from, with its files as they were then: it is `begun` next.
-
-        None for one whose end only had to be told, and for one whose files are gone.
-        """
-        left = self._left[step.id]
-        events = StepEvents(self._events, step.id, threading.Event())
-        if left.merged and left.finished:
-            work_trees.remove(left.folder)
-            step.status = StepStatus.DONE
-            events("plan_step_end", step_id=step.id, status=step.status.value, problem=None)
-            self.begun(step)
-            return None
-        tree = self._tree_of(left, step, work_trees) if left.begun else left.tree
-        if tree != left.tree:
-            events("step_tree", tree=tree)
-        work_trees.remove(left.folder)
-        if not (work_trees.store.has(left.base) and work_trees.store.has(tree)):
-            self._events("step_dropped", step_id=step.id, problem="what it had changed is gone")
-            self.begun(step)
-            return None
-        return Standing(tree if left.merged else left.base, tree, left)
-
-    def begun(self, step: PlanStep) -> None:
-        """Takes note that a step is not left to anybody any more."""
-        del self._left[step.id]
-
-    def _tree_of(self, left: BesideStep, step: PlanStep, work_trees: Checkouts) -> str:
-        """The tree that a former process left of a step: what its checkout holds, else the last one that was noted."""
-        try:
-            return work_trees.left_at(left.folder, left.tree)
-        except AhpError as error:
-            why = one_line(error, 300)
-            self.notes.append(f"What step {one_line(step.id, 80)} changed last cannot be read and is lost: {why}.")
-            return left.tree
-
-
 _LEAVE_TIME = 20.0  # s that steps have to break off
+_CHANGES_SHOWN = 6_000  # characters of what a step had changed that has to be done again
 FOLDER = "trees"  # in the folder of the run
 
 # (the head of a step's conversation, what is known for it, what it is about)
 Opening = Callable[[PlanStep], tuple[str, list[str], list[str]]]
 
 
+@dataclass
+class StepRun:
+    """A step at work, and how that ended: `problem` and `asked` as `work_on` has them, or what broke it off."""
+
+    step: PlanStep
+    beside: BesideStep
+    session: Session
+    events: StepEvents
+    checkout: Checkout
+    descendants: Descendants
+    opening: tuple[str, list[str], list[str]]
+    over: bool = field(default=False, init=False)
+    problem: str | None = field(default=None, init=False)
+    asked: bool = field(default=False, init=False)
+    error: BaseException | None = field(default=None, init=False)
+    thread: threading.Thread | None = field(default=None, init=False)
+
+    def start(self, ended: threading.Event, told: "SimpleQueue[StepRun]") -> None:
+        """Begins to work; once `ended` is set it breaks off. `told` hears when it is over."""
+        self.thread = threading.Thread(target=self._run, args=(ended, told), name=f"step {self.step.id}", daemon=True)
+        self.thread.start()
+
+    def _run(self, ended: threading.Event, told: "SimpleQueue[StepRun]") -> None:
+        try:
+            with interrupt.ended_by(ended), self.descendants:
+                try:
+                    if not self.beside.finished:
+                        self.problem, self.asked = work_on(self.session, self.step, self._begin)
+                    self.session.desk.next_call()  # what nobody will answer any more
+                finally:
+                    self.session.close()
+        except BaseException as error:  # noqa: BLE001  # it is raised again in the thread of the run
+            self.error = error
+        finally:
+            told.put(self)
+
+    def _begin(self) -> None:
+        talk = self.beside.talk
+        if talk.conversation is not None:
+            self.session.remind(talk.broken_off(self.session.frames))
+            self.session.say(prompts.GO_ON)
+        else:
+            self.session.begin("step", *self.opening)
+
+
 class ParallelSteps:
-    """The steps of one run that work beside each other, at most `jobs` at a time.
+    """The steps of `run` that work beside each other, at most `jobs` at a time; `notes` are for the person."""
 
-    `opening` is how the conversation of a step begins, `calls_made` counts the tool calls of steps that were broken
-    off. `env` is the environment for what a step's tools start. `replans` is the run's: a conflict costs one.
-    """
-
-    def __init__(
-        self,
-        session: Session,
-        states: StateMachine,
-        events: EventLog,
-        root: str,
-        env: Mapping[str, str],
-        replans: Breaker,
-        jobs: int,
-        past: RestoredRun | None = None,
-    ) -> None:
-        self._session, self._events = session, events
-        self._root, self._env, self._replans, self._jobs = root, env, replans, jobs
+    def __init__(self, run: "Run") -> None:
+        self._run, self._session, self._state, self._events = run, run.session, run.state, run.agent.events
+        self._root, self._jobs = run.agent.root, run.agent.config.jobs
         self._asking = threading.Lock()
         self._checkouts: Checkouts | None = None
         self._impossible = False
-        self._left = InterruptedSteps(events, past)
-        self._back = MergeBack(events, states, session.frames, past)
+        self._left = set(run.state.beside)  # what a former process began and nobody has taken up
+        self._former_folders = set(run.state.folders)
         self._running: dict[str, StepRun] = {}
         self._told: SimpleQueue[StepRun] = SimpleQueue()
         self._ended = threading.Event()
         self._kept: dict[str, list[str]] = {}  # steps that were broken off, with the files that they had changed
-        self.notes = self._left.notes
+        self.notes: list[str] = []
 
     def wanted(self, ready: list[PlanStep]) -> bool:
         """Whether these steps are to run here: several at once, or what was begun so; and whether they can."""
-        if self._left:
-            try:
-                self._open()
-            except AhpError as error:
-                raise Stop(
-                    "CHECKOUT_ERROR", f"steps that were begun beside each other cannot go on: {error}"
-                ) from error
-        elif self._jobs > 1 and len(ready) > 1 and not self._impossible:
-            try:
-                self._open()
-            except AhpError as error:
-                self._impossible = True
-                self._events("not_parallel", problem=str(error))
-                self.notes.append(f"Steps ran one after the other: {one_line(error, 300)}.")
-        else:
+        if not self._left and (self._jobs < 2 or len(ready) < 2 or self._impossible):
             return False
+        try:
+            self._open()
+        except AhpError as error:
+            if self._left:
+                said = f"steps that were begun beside each other cannot go on: {error}"
+                raise Stop("CHECKOUT_ERROR", said) from error
+            self._impossible = True
+            self._events("not_parallel", problem=str(error))
+            self.notes.append(f"Steps ran one after the other: {one_line(error, 300)}.")
         return not self._impossible
 
-    def carry_out(
-        self, plan: Plan, opening: Opening, calls_made: dict[str, int], problem: str | None
-    ) -> tuple[str | None, bool]:
+    def carry_out(self, opening: Opening) -> tuple[str | None, bool]:
         """Works until no step runs any more: (why the plan has to change or None, whether a model asked for that).
 
-        `problem` is what was wrong before; nothing new is begun then, unless no replan is left. Raises Stop.
+        Where a step has failed before, nothing new is begun, unless no replan is left. Raises Stop.
         """
-        problems = [problem] if problem else []
+        failed = any(step.status is StepStatus.FAILED for step in self._plan.steps)
+        problems = [self._state.problem] if failed else []
         asked = False
-        stops: list[tuple[int, Stop]] = []
+        stopped: list[StepRun] = []
         try:
             while True:
-                self._start_more(plan, opening, calls_made, stops, hold=bool(problems) and (asked or self._may_replan))
+                hold = bool(problems) and (asked or self._run.may_replan)
+                self._start_more(opening, stopped, hold=hold)
                 if not self._running:
                     break
-                for run in self._over(plan):
-                    if run.error is not None:
-                        raise run.error
-                    if run.stop is not None:
-                        stops.append((_position(plan, run.step), run.stop))
+                for run in self._over():
+                    if isinstance(run.error, Stop):
+                        stopped.append(run)
                         self._break_off(run)
-                        continue
-                    found = self._merged(run, plan)
-                    problems += [found] if found else []
-                    asked = asked or run.asked
+                    elif run.error is not None:
+                        raise run.error
+                    else:
+                        found = self._merged(run)
+                        problems += [found] if found else []
+                        asked = asked or run.asked
         except BaseException as error:
             with interrupt.held():
                 self._leave()
             if isinstance(error, AhpError) and not isinstance(error, Stop):
                 raise Stop("CHECKOUT_ERROR", f"a step's own work tree failed: {error}") from error
             raise
-        if stops:
-            raise min(stops, key=lambda one: one[0])[1]
+        if stopped:
+            first = min(stopped, key=self._position).error
+            assert first is not None
+            raise first
         return "\n".join(problems) or None, asked
-
-    def why_again(self, step_id: str) -> list[str]:
-        """For a step that takes the place of another one: what did not fit, and what that had changed."""
-        return self._back.why_again(step_id)
 
     def close(self) -> None:
         """Removes every checkout. What broken-off steps have changed is kept for who resumes the run."""
@@ -266,7 +228,7 @@ class ParallelSteps:
             self.notes.append(f"Step {one_line(step, 80)} was broken off: {what} is kept for ahp agent resume.")
         keep = bool(self._kept or self._left) and self._events.folder is not None
         try:
-            remove_all(self._root, self._left.folders)
+            remove_all(self._root, self._former_folders)
             if self._checkouts is not None:
                 self._checkouts.close(keep=keep)
         except AhpError as error:
@@ -275,8 +237,9 @@ class ParallelSteps:
             shutil.rmtree(os.path.join(self._events.folder, FOLDER), ignore_errors=True)
 
     @property
-    def _may_replan(self) -> bool:
-        return self._replans.spent < self._replans.limit
+    def _plan(self) -> Plan:
+        assert self._state.plan is not None
+        return self._state.plan
 
     @property
     def _work_trees(self) -> Checkouts:
@@ -294,113 +257,151 @@ class ParallelSteps:
                     shutil.rmtree(kept, ignore_errors=True)
                 raise
 
-    def _start_more(
-        self,
-        plan: Plan,
-        opening: Opening,
-        calls_made: dict[str, int],
-        stops: list[tuple[int, Stop]],
-        *,
-        hold: bool,
-    ) -> None:
+    def _start_more(self, opening: Opening, stopped: list[StepRun], *, hold: bool) -> None:
         """Begins what may begin: at first what a former process has begun, which is always brought to its end."""
-        for step in [one for one in plan.steps if one.id in self._left]:
-            if len(self._running) < self._jobs and (standing := self._left.take_up(step, self._work_trees)):
-                self._begin(step, standing, opening, calls_made)
-                self._left.begun(step)
+        for step in [one for one in self._plan.steps if one.id in self._left]:
+            if len(self._running) < self._jobs:
+                self._take_up(step, opening)
+                self._left.discard(step.id)
         # A block is about its step; whatever else ends a run would end the next step, too.
-        if hold or self._left or any(stop.reason != "GATE_BLOCKED" for _, stop in stops):
+        blocks = (isinstance(run.error, Stop) and run.error.reason == "GATE_BLOCKED" for run in stopped)
+        if hold or self._left or not all(blocks):
             return
-        ready = ready_steps(plan)
-        if len(ready) == 1 and not self._running and not stops:
+        ready = ready_steps(self._plan)
+        if len(ready) == 1 and not self._running and not stopped:
             return  # it needs no checkout: all others wait for it
         for step in ready:
             if len(self._running) >= self._jobs:
                 return
             if step.id not in self._running and step.id not in self._kept:
                 base = self._work_trees.now()
-                self._begin(step, Standing(base, base), opening, calls_made)
+                self._begin(step, base, base, opening)
 
-    def _begin(self, step: PlanStep, standing: Standing, opening: Opening, calls_made: dict[str, int]) -> None:
-        base, tree, left = standing
+    def _take_up(self, step: PlanStep, opening: Opening) -> None:
+        """Goes on with a step that a former process has begun, with its files as they were then.
+
+        Where only its end had to be told, it is over; where its files are gone, it is to be begun anew.
+        """
+        left, work_trees = self._state.beside[step.id], self._work_trees
+        events = StepEvents(self._events, step.id, self._ended)
+        if left.merged and left.finished:
+            work_trees.remove(left.folder)
+            events("plan_step_end", step_id=step.id, status=StepStatus.DONE.value, problem=None)
+            return
+        tree = left.tree
+        try:
+            tree = work_trees.left_at(left.folder, tree) if left.begun else tree
+        except AhpError as error:
+            why = one_line(error, 300)
+            self.notes.append(f"What step {one_line(step.id, 80)} changed last cannot be read and is lost: {why}.")
+        if tree != left.tree:
+            events("step_tree", tree=tree)
+        work_trees.remove(left.folder)
+        if work_trees.store.has(left.base) and work_trees.store.has(tree):
+            self._begin(step, tree if left.merged else left.base, tree, opening)
+        else:
+            self._events("step_dropped", step_id=step.id, problem="what it had changed is gone")
+
+    def _begin(self, step: PlanStep, base: str, tree: str, opening: Opening) -> None:
+        """Begins a step with the files of `tree`; what it changes counts from the tree `base`."""
         place = self._work_trees.place()
         self._events("step_checkout", step_id=step.id, folder=place, base=base)
-        checkout = self._work_trees.fill(tree, place)
+        checkout, beside = self._work_trees.fill(tree, place), self._state.beside[step.id]
         events = StepEvents(self._events, step.id, self._ended)
-        cursor = left.cursor if left is not None else None
         gate = CheckoutGate(self._session.desk.gate, self._asking, self._root, place)
-        desk = self._session.desk.beside(gate, events, cursor)
-        descendants, env = ending(self._env)
-        seen = [tree]
+        desk = self._session.desk.beside(gate, events, beside.talk)
+        descendants, env = ending(self._run.env)
 
         def looked() -> None:
-            now = self._work_trees.tree(checkout)
-            if now != seen[-1]:
-                seen.append(now)
-                events("step_tree", tree=now)
+            self._look(beside, events, checkout)
 
         tools = self._session.tools.beside(desk, events, place, descendants, env, looked)
         tools.expected = list(step.tools_expected)
-        session = self._session.beside(events, desk, tools, place, cursor)
-        step.status = StepStatus.IN_PROGRESS
+        session = self._session.beside(events, desk, tools, place, beside.talk)
         events("plan_step_start", step_id=step.id, description=step.description)
-        calls = calls_made.pop(step.id, 0)
-        head, known, about = opening(step)
-
-        def talk() -> None:
-            if cursor is not None and cursor.conversation is not None:
-                session.remind(cursor.broken_off(session.frames))
-                session.say(prompts.GO_ON)
-            else:
-                session.begin("step", head, known, about)
-
-        def work() -> tuple[str | None, bool]:
-            if left is not None and left.finished:
-                return None, False
-            return work_on(session, step, calls, talk)
-
-        run = StepRun(step, session, events, checkout, base, descendants, work, looked)
+        run = StepRun(step, beside, session, events, checkout, descendants, opening(step))
         self._running[step.id] = run
         run.start(self._ended, self._told)
 
-    def _over(self, plan: Plan) -> list[StepRun]:
+    def _look(self, beside: BesideStep, events: StepEvents, checkout: Checkout) -> None:
+        """Notes what a checkout holds."""
+        now = self._work_trees.tree(checkout)
+        if now != beside.tree:
+            events("step_tree", tree=now)
+
+    def _over(self) -> list[StepRun]:
         """The next steps that are over: those that broke off, else those before which in the plan none still runs."""
         with suppress(Empty):
             self._told.get(timeout=interrupt.SLICE).over = True
         interrupt.check()
-        found = [run for run in self._running.values() if run.over and (run.error or run.stop)]
+        found = [run for run in self._running.values() if run.over and run.error]
         if found:
             return found
-        for run in sorted(self._running.values(), key=lambda one: _position(plan, one.step)):
+        for run in sorted(self._running.values(), key=self._position):
             if not run.over:
                 break
             found.append(run)
         return found
 
-    def _merged(self, run: StepRun, plan: Plan) -> str | None:
+    def _position(self, run: StepRun) -> int:
+        return [step.id for step in self._plan.steps].index(run.step.id)
+
+    def _merged(self, run: StepRun) -> str | None:
         """Brings what a step has changed into the project and ends it; why the plan has to change, or None."""
         problem = run.problem
-        run.looked()
-        result = self._work_trees.tree(run.checkout)
+        self._look(run.beside, run.events, run.checkout)
+        base, result = run.beside.base, run.beside.tree
         self._tell_commits(run)
         self._tell_left_out(run)
         try:
-            self._back.merge(run, result, self._work_trees)
+            known = self._state.merging
+            if known is not None and known["step_id"] == run.step.id and self._work_trees.store.has(known["tree"]):
+                # Some of its files were written before the kill: first that merge comes to its end.
+                self._merge(run, known["ours"], known["tree"], known["result"])
+                base = known["result"]
+            if result != base:
+                self._merge(run, base, result, result)
         except Conflict as conflict:
-            changes = self._work_trees.store.patch(run.base, result)
-            if problem is None and self._replans.spend():
+            changes = self._work_trees.store.patch(base, result)
+            if problem is None and self._run.may_replan:
                 self._put_off(run)
-                self._back.do_again(run.step, plan, conflict, changes, self._replans.spent)
+                self._do_again(run.step, conflict, changes)
                 return None
             where = f"{prompts.files_named(conflict.paths)} ({conflict})"
             problem = "\n".join(filter(None, [problem, f"what step {run.step.id} changed cannot be merged: {where}"]))
             self._keep_aside(run, changes)
         self._put_off(run)
-        run.step.status = StepStatus.FAILED if problem else StepStatus.DONE
-        self._session.desk.keep(run.notes)
-        run.events("plan_step_end", step_id=run.step.id, status=run.step.status.value, problem=problem)
+        status = StepStatus.FAILED if problem else StepStatus.DONE
+        run.events("plan_step_end", step_id=run.step.id, status=status.value, problem=problem)
         self._session.tools.look()
         return problem
+
+    def _merge(self, run: StepRun, base: str, theirs: str, result: str) -> None:
+        """Brings the files of the tree `theirs` into the project, and with them those of `result`, the step's."""
+
+        def begin(ours: str, merged: str, paths: list[str]) -> None:
+            told = {"ours": ours, "tree": merged, "result": result, "paths": paths}
+            self._events("step_merging", step_id=run.step.id, **told)
+
+        paths = merge(self._work_trees, base, theirs, begin)
+        self._events("step_merged", step_id=run.step.id, paths=paths)
+
+    def _do_again(self, step: PlanStep, conflict: Conflict, changes: bytes) -> None:
+        """Puts a new step in the place of one whose `changes` do not fit: it begins with what the others have made."""
+        plan, new_id = replaced(self._plan, step.id)
+        said = f"step {step.id} does not fit what others have changed: {prompts.files_named(conflict.paths)}"
+        self._run.states.move(State.RECOVERING, said)
+        self._events(
+            "step_conflict",
+            step_id=step.id,
+            new_id=new_id,
+            paths=conflict.paths,
+            problem=str(conflict),
+            changes=excerpt(changes.decode("utf-8", "replace"), _CHANGES_SHOWN),
+            used=self._state.replans + 1,
+            plan=plan.model_dump(mode="json"),
+        )
+        self._run.states.move(State.EXECUTING, f"step {new_id} takes its place")
 
     def _keep_aside(self, run: StepRun, changes: bytes) -> None:
         """Keeps what a step has changed and nobody does again: a person may still want it."""
@@ -433,7 +434,7 @@ class ParallelSteps:
         events = StepEvents(self._events, run.step.id, threading.Event())  # its own may be over
         events("step_tree", tree=tree)
         events("plan_step_end", step_id=run.step.id, status=StepStatus.FAILED.value, problem=BROKEN_OFF)
-        self._kept[run.step.id] = [one.path for one in self._work_trees.store.changed(run.base, tree)]
+        self._kept[run.step.id] = [one.path for one in self._work_trees.store.changed(run.beside.base, tree)]
         self._put_off(run)
 
     def _put_off(self, run: StepRun) -> None:
@@ -453,7 +454,3 @@ class ParallelSteps:
                 self._events("step_not_kept", step_id=run.step.id, problem=str(error))
                 self._kept[run.step.id] = []
                 self._put_off(run)
-
-
-def _position(plan: Plan, step: PlanStep) -> int:
-    return next(number for number, one in enumerate(plan.steps) if one is step)

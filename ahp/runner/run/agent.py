@@ -13,17 +13,15 @@ from ahp.protocol.text import one_line
 from ahp.runner.config import AgentConfig
 from ahp.runner.gating.box import Box
 from ahp.runner.gating.gated_tools import GatedTools
-from ahp.runner.gating.gates import Gate
 from ahp.runner.gating.issue_gates import IssueGates, Move
 from ahp.runner.gating.person import Person
-from ahp.runner.gating.signal_desk import SignalDesk
+from ahp.runner.gating.signal_desk import Gate, SignalDesk
 from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.model import Model
 from ahp.runner.run import prompts
 from ahp.runner.run.events import VERSION, EventLog
 from ahp.runner.run.evidence import Given, VerificationNotes, changed_in, uncovered
-from ahp.runner.run.limits import Breaker
-from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.run.run_state import RunState
 from ahp.runner.run.session import Session
 from ahp.runner.run.state_machine import NO_EVIDENCE, State, StateMachine, Stop
 from ahp.runner.run.work import DirectWork, PlannedWork
@@ -129,8 +127,7 @@ class Agent:
             raise AhpError("these events hold a run already: resume that, or give the agent another EventLog")
         if self.events.seen:
             self.events = EventLog()
-        config = self.config.model_dump(mode="json")
-        nonce = secrets.token_hex(4)
+        self.events.first = (state := RunState()).hear
         self.events(
             "run_start",
             version=VERSION,
@@ -138,12 +135,12 @@ class Agent:
             endpoint=vars(to) if isinstance(to := getattr(self.model, "endpoint", None), Endpoint) else None,
             task=task,
             issue=self.issue,
-            nonce=nonce,
+            nonce=secrets.token_hex(4),
             since=str(getattr(self.gate, "since", "")),
             policy=getattr(self.gate, "policy", None),
-            config=config,
+            config=self.config.model_dump(mode="json"),
         )
-        return _Run(self, nonce).carry_out(task)
+        return Run(self, state).carry_out()
 
     async def arun(self, task: str) -> AgentTurn:
         """`run` beside an event loop, which goes on. Cancelled, the run ends as at Ctrl-C: nothing is left running."""
@@ -160,21 +157,21 @@ class Agent:
         AhpError when that run is done or its events tell of none, ValueError when it has another issue or works by a
         plan where this one does not.
         """
-        past = RestoredRun(self.events.seen)
-        if past.stop_reason == "DONE":
+        state = RunState.of(self.events.seen)
+        if state.stop_reason == "DONE":
             raise AhpError("this run is done; there is nothing to resume")
-        if (past.issue, past.planning) != (self.issue, self.config.enable_planning):
+        if (state.issue, state.planning) != (self.issue, self.config.enable_planning):
             raise ValueError("the run to resume has another issue, or other planning")
-        if past.since and hasattr(self.gate, "since"):
-            self.gate.since = past.since
+        if state.since and hasattr(self.gate, "since"):
+            self.gate.since = state.since
         if hasattr(self.gate, "policy"):
-            self.gate.policy = past.policy
-        past.changed = [] if past.snapshot is None else changed_since(self.root, past.snapshot)
-        if past.changed and past.merging is not None:  # the run itself was writing them
-            past.changed = [path for path in past.changed if path not in past.merging["paths"]]
-        config = self.config.model_dump(mode="json")
-        self.events("run_resume", version=VERSION, changed=past.changed, config=config)
-        return _Run(self, past.nonce, past).carry_out(past.task)
+            self.gate.policy = state.policy
+        changed = [] if state.snapshot is None else changed_since(self.root, state.snapshot)
+        if changed and state.merging is not None:  # the run itself was writing them
+            changed = [path for path in changed if path not in state.merging["paths"]]
+        self.events.first = state.hear
+        self.events("run_resume", version=VERSION, changed=changed, config=self.config.model_dump(mode="json"))
+        return Run(self, state).carry_out(resumes=True)
 
 
 def _root(gate: Gate, root: str | None) -> str:
@@ -186,68 +183,67 @@ def _root(gate: Gate, root: str | None) -> str:
     return str(own)
 
 
-class _Run:
+class Run:
     """One task on its way through the states; also the recovery that both kinds of work turn to."""
 
-    def __init__(self, agent: Agent, nonce: str, past: RestoredRun | None = None) -> None:
-        self._past = past
+    def __init__(self, agent: Agent, state: RunState) -> None:
+        config = agent.config
+        self.agent, self.state, self._events = agent, state, agent.events
         self._over = False
-        config, self._events = agent.config, agent.events
-        self._states = StateMachine(self._moved)
+        self.states = StateMachine(self._moved)
         self._desk = SignalDesk(
-            agent.gate, self._events, issue=agent.issue, max_same_blocks=config.max_same_blocks, person=agent.person
+            *(agent.gate, self._events, state),
+            issue=agent.issue,
+            max_same_blocks=config.max_same_blocks,
+            person=agent.person,
         )
         self._name = str(getattr(agent.gate, "agent", AGENT))
         self._mark = secrets.token_hex(8)
         # With this run's own mark, as other runs of this process may set theirs.
-        env = {**tool_environment(self._name), MARK: self._mark}
+        self.env = {**tool_environment(self._name), MARK: self._mark}
         self._descendants = Descendants(self._mark)
         box = Box(config.box, agent.root, str(getattr(agent.gate, "session", self._mark)))
-        tools = GatedTools(agent.toolbox, self._desk, self._events, config, agent.root, env, self._descendants, box)
-        self._session = Session(agent, self._desk, tools, nonce, past)
-        self._root, self._task_text = agent.root, ""
+        place = (config, agent.root, self.env, self._descendants, box)
+        tools = GatedTools(agent.toolbox, self._desk, self._events, state, *place)
+        self.session = Session(agent, self._desk, tools, state)
         self._given: Given | None = None
         self._insisted = False  # whether work was taken up again for an answer that nothing covers
-        moved = past.moved if past else ()
-        self._issue = IssueGates(self._session, agent.issue, agent.move, moved) if agent.issue is not None else None
-        self._verification = Verification(agent.verifiers, agent.root, env, config)
+        self._issue = IssueGates(self.session, agent.issue, agent.move) if agent.issue is not None else None
+        self.verification = Verification(agent.verifiers, agent.root, self.env, config)
         self._verification_notes = VerificationNotes()
-        self._replans = Breaker(config.max_replans, past.replans if past else 0)
-        self._parallel: ParallelSteps | None = None
-        if config.jobs > 1 or (past and past.folders):
+        self.parallel: ParallelSteps | None = None
+        if config.jobs > 1 or state.folders:
             from ahp.runner.parallel import scheduler
 
-            steps = (self._session, self._states, self._events, agent.root, env, self._replans, config.jobs, past)
-            self._parallel = scheduler.ParallelSteps(*steps)
-        self._work: PlannedWork | DirectWork = DirectWork(self._session, self._states, self._doubt)
-        if config.enable_planning:
-            policies = self._verification.policies
-            self._work = PlannedWork(
-                *(self._session, self._events, self._states, policies),
-                *(self._replans, self._recover, self._doubt, self._parallel),
-            )
+            self.parallel = scheduler.ParallelSteps(self)
+        self._work: PlannedWork | DirectWork = PlannedWork(self) if config.enable_planning else DirectWork(self)
 
-    def carry_out(self, task: str) -> AgentTurn:
+    @property
+    def may_replan(self) -> bool:
+        """Whether a try is left."""
+        return self.state.replans < self.agent.config.max_replans
+
+    def carry_out(self, *, resumes: bool = False) -> AgentTurn:
         """From INTAKE to DONE or BLOCKED, in a process marked as an agent's."""
         with interrupt.raised(), marked(self._name, self._mark), self._descendants:
             try:
-                return self._carry_out(task)
+                return self._carry_out(resumes)
             finally:
                 if not self._over:  # a signal came when the run was over, right before signals are held
                     with interrupt.held():
-                        self._end(AgentTurn("", "INTERRUPTED", self._states.state))
+                        self._end(AgentTurn("", "INTERRUPTED", self.states.state))
 
-    def _carry_out(self, task: str) -> AgentTurn:
-        turn = AgentTurn("", "INTERRUPTED", self._states.state)
+    def _carry_out(self, resumes: bool) -> AgentTurn:
+        turn = AgentTurn("", "INTERRUPTED", self.states.state)
         try:
-            self._given = self._through(task)
-            self._states.move(State.DONE, "answered")
-            turn = AgentTurn(self._given.text, "DONE", self._states.state)
+            self._given = self._through(resumes)
+            self.states.move(State.DONE, "answered")
+            turn = AgentTurn(self._given.text, "DONE", self.states.state)
         except Stop as stop:
-            self._states.move(State.BLOCKED, stop.reason)
-            turn = AgentTurn(stop.advice, stop.reason, self._states.state, overridable=stop.overridable)
+            self.states.move(State.BLOCKED, stop.reason)
+            turn = AgentTurn(stop.advice, stop.reason, self.states.state, overridable=stop.overridable)
         except Exception as error:
-            turn = AgentTurn("", f"ERROR {type(error).__name__}", self._states.state)
+            turn = AgentTurn("", f"ERROR {type(error).__name__}", self.states.state)
             raise
         finally:
             with interrupt.held():
@@ -256,17 +252,17 @@ class _Run:
 
     def _end(self, turn: AgentTurn) -> AgentTurn:
         """Leaves nothing running and nothing unanswered, whatever ended the run; the last event says how it ended."""
-        self._session.close()
-        if self._parallel is not None:
-            self._parallel.close()
-        self._session.tools.look()
+        self.session.close()
+        if self.parallel is not None:
+            self.parallel.close()
+        self.session.tools.look()
         self._desk.next_call()  # what nobody will answer any more
         turn = self._with_figures(turn)
         self._events(
             "run_end",
             answer=turn.answer,
             stop_reason=turn.stop_reason,
-            state=self._states.state.value,
+            state=self.states.state.value,
             requests=turn.requests,
             tokens=turn.tokens,
             usd=turn.usd,
@@ -274,26 +270,25 @@ class _Run:
         self._over = True
         return turn
 
-    def _through(self, task: str) -> Given:
-        self._task_text = task
-        self._session.tools.look()
+    def _through(self, resumes: bool) -> Given:
+        self.session.tools.look()
         self._desk.ask("session-start")
-        refused = self._session.refused("prompt-submit", "the task", "the gate refuses the task", final=True)
+        refused = self.session.refused("prompt-submit", "the task", "the gate refuses the task", final=True)
         if refused:  # no work can mend that
             raise Stop("GATE_BLOCKED", refused, self._desk.overridable)
         if self._issue is not None:
             self._issue.start()
-        if self._past is None:
-            self._work.begin(task)
+        if resumes:
+            self._work.resume()
         else:
-            self._work.resume(task, self._past)
+            self._work.begin()
         while True:
             self._work.do()
-            self._states.move(State.VERIFYING, "all done")
+            self.states.move(State.VERIFYING, "all done")
             problem = self._verify()
             reason = "VERIFICATION_FAILED"
-            last = self._replans.spent >= self._replans.limit
-            answered = not self._session.config.enable_planning
+            last = not self.may_replan
+            answered = not self.session.config.enable_planning
             if problem is None and answered:
                 problem, reason = self._uncovered(self._work.answer()), NO_EVIDENCE
             if problem is None:
@@ -309,69 +304,72 @@ class _Run:
                     problem, reason = self._issue.finish(final=last), "GATE_BLOCKED"
                 if problem is None:
                     return answer
-            self._recover(problem, reason)
+            self.recover(problem, reason)
 
     def _complete(self, *, final: bool, answered: bool) -> str | None:
         """Why the gate does not take verified work for done, or None. `answered`: the model is not asked again."""
         told = "the gate does not take the task for done"
         notes = "The end of the task" if answered else ""
-        return self._session.refused("task-complete", "the end of the task", told, final=final, notes=notes)
+        return self.session.refused("task-complete", "the end of the task", told, final=final, notes=notes)
 
-    def _doubt(self, given: Given) -> str | None:
+    def doubt(self, given: Given) -> str | None:
         """Why an answer is not covered by what the run has changed; None where it is."""
-        changed = changed_in(self._events.seen, self._root)
-        wrote = self._session.tools.wrote() if changed is None else bool(changed)
+        root = self.agent.root
+        changed = changed_in(self.state.first, root)
+        wrote = self.session.tools.wrote() if changed is None else bool(changed)
         expects = self._work.expects_writes
-        return uncovered(given, self._task_text, changed, self._root, wrote=wrote, expects=expects)
+        return uncovered(given, self.state.task, changed, root, wrote=wrote, expects=expects)
 
     def _uncovered(self, given: Given) -> str | None:
-        """As `_doubt`, where work may be taken up again for it: once, and never without a plan. Raises Stop."""
-        problem = self._doubt(given)
-        if problem is not None and (self._insisted or not self._session.config.enable_planning):
+        """As `doubt`, where work may be taken up again for it: once, and never without a plan. Raises Stop."""
+        problem = self.doubt(given)
+        if problem is not None and (self._insisted or not self.session.config.enable_planning):
             said = f"\nThe model's answer was: {given.text}"
             raise Stop(NO_EVIDENCE, f"{problem}, and the model says that the task is done.{said}")
         self._insisted = problem is not None
         return problem
 
-    def _recover(self, problem: str, stop_reason: str) -> None:
+    def recover(self, problem: str, stop_reason: str) -> None:
         """Goes back to work on what went wrong, at the price of one replan. Raises Stop with `stop_reason`."""
-        self._states.move(State.RECOVERING, problem.partition("\n")[0])
-        if not self._replans.spend():
-            told = f"{problem}\nNo further try is left (max_replans: {self._replans.limit})."
+        self.states.move(State.RECOVERING, problem.partition("\n")[0])
+        if not self.may_replan:
+            told = f"{problem}\nNo further try is left (max_replans: {self.agent.config.max_replans})."
             raise Stop(stop_reason, told, self._desk.overridable if stop_reason == "GATE_BLOCKED" else ())
-        self._events("replan", problem=problem, used=self._replans.spent)
+        self._events("replan", problem=problem, used=self.state.replans + 1)
         self._work.mend(problem)
 
     def _verify(self) -> str | None:
         """What verification found wrong, or None. A plan adds to what the settings ask for and removes nothing."""
-        config = self._session.config
+        config = self.session.config
         asked = config.verification_policy or "auto"
         added = self._work.policy or "auto"
         policies = [asked, *([added] if added not in ("auto", "none", asked) else [])]
-        tools = self._session.tools
+        tools = self.session.tools
         for policy in policies:
-            left = self._session.budget.seconds_left()
+            left = self.session.budget.seconds_left()
             seconds = config.verification_timeout_s if left is None else min(config.verification_timeout_s, left)
             tools.look()
-            before = tools.seen
-            found = self._verification.run(
-                policy, seconds, wrote=lambda: tools.wrote() or self._work.expects_writes, since=tools.base
+            before = self.state.snapshot
+            found = self.verification.run(
+                policy,
+                seconds,
+                wrote=lambda: tools.wrote() or self._work.expects_writes,
+                since=self.state.first.base if self.state.first else "",
             )
             if found == NOT_ASKED and policy != policies[-1]:
                 continue
             tools.look()
             self._events("final_verify", policy=policy, result=found.as_json())
-            self._verification_notes.read(found, before, tools.seen)
+            self._verification_notes.read(found, before, self.state.snapshot)
             if found.red:
                 return f"verification failed ({found.type}): {found.told()}"
-            if policy == "auto" and self._verification.has_in_auto(policies[-1]):
+            if policy == "auto" and self.verification.has_in_auto(policies[-1]):
                 break
         return None
 
     def _with_figures(self, turn: AgentTurn) -> AgentTurn:
-        budget = self._session.budget
-        changed = changed_in(self._events.seen, self._root)
-        result, noted = self._verification.result, self._verification_notes
+        changed = changed_in(self.state.first, self.agent.root)
+        result, noted = self.verification.result, self._verification_notes
         unverified = list(noted.notes)
         if changed and not noted.verified and not unverified:
             unverified.append("What changed was not verified: no check was asked for.")
@@ -379,27 +377,27 @@ class _Run:
             unverified.append(f"The model is unsure: {one_line(self._given.unsure, 500)}")
         return replace(
             turn,
-            plan=self._work.plan,
+            plan=self.state.plan,
             verification=result,
             changed=changed,
             verified=noted.verified,
             unverified=unverified,
-            value=self._given.value if self._given is not None else None,
+            value=self.session.value if self._given is not None else None,
             notes=[
-                *self._desk.take_notes(),
-                *(self._parallel.notes if self._parallel is not None else ()),
+                *self._desk.notes,
+                *(self.parallel.notes if self.parallel is not None else ()),
                 *noted.notes,
                 *self._changed_meanwhile(),
                 *([_REMOVED] if self._events.removed else []),
             ],
-            requests=self._session.usage.requests,
-            tokens=budget.tokens_used,
-            usd=budget.usd_used,
+            requests=self.state.requests,
+            tokens=self.state.tokens,
+            usd=self.state.usd,
         )
 
     def _changed_meanwhile(self) -> list[str]:
         """What a person has to know of a run that went on."""
-        changed = self._past.changed if self._past is not None else []
+        changed = self.state.changed
         if changed is None:
             return ["Whether files changed while the run was broken off cannot be told."]
         return [f"Changed while the run was broken off: {prompts.files_named(changed)}."] if changed else []

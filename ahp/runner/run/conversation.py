@@ -1,6 +1,6 @@
 """The messages of one scene, in the strict alternation that llama.cpp's chat templates demand (seed 004 §3.1)."""
 
-from collections.abc import Callable
+import copy
 from typing import NamedTuple, TypedDict
 
 from ahp.protocol.text import excerpt
@@ -55,11 +55,10 @@ def encodable(text: str) -> str:
 class Conversation:
     """A scene's messages: system prompt and `head` (the task, what the scene is about) are pinned, exchanges follow.
 
-    The roles alternate whatever is said, trimmed or taken up again. `told(role, content)` hears what is added.
+    The roles alternate whatever is said, trimmed or taken up again.
     """
 
     def __init__(self, system: str, head: str, opening: str = "") -> None:
-        self.told: Callable[[str, str], object] = lambda role, content: None
         self._head = head = encodable(head)
         first = f"{head}\n\n{encodable(opening)}" if opening else head
         self.messages: list[Message] = [{"role": "system", "content": system}, {"role": "user", "content": first}]
@@ -68,19 +67,19 @@ class Conversation:
         """Puts another system prompt in the place of the former one."""
         self.messages[0]["content"] = system
 
-    def say(self, text: str) -> None:
-        """Adds to the user's turn: two things said in a row are one message."""
-        self._add("user", text)
+    def add(self, role: str, text: str) -> None:
+        """Adds to the turn of user or assistant: two things said in a row are one message."""
+        # Some templates refuse empty messages, and a model may reply with nothing.
+        shown = encodable(text) if text.strip() else _EMPTY
+        last = self.messages[-1]
+        if last["role"] == role:
+            last["content"] = f"{last['content']}\n\n{shown}"
+        else:
+            self.messages.append({"role": role, "content": shown})
 
-    def answer(self, text: str) -> None:
-        """Adds the model's reply. Raises RoleOrder when it was not asked."""
-        if self.messages[-1]["role"] != "user":
-            raise RoleOrder("the model was not asked")
-        self._add("assistant", text)
-
-    def take_up(self, role: str, content: str) -> None:
-        """Adds a stored message; neighbours of one role become one."""
-        self._add("assistant" if role == "assistant" else "user", content)
+    def copy(self) -> "Conversation":
+        """One that may be trimmed to see what that takes."""
+        return copy.deepcopy(self)
 
     def fit(self, tokens: int | None) -> Trimmed:
         """Makes the estimate at most `tokens` (None: no limit), as far as that can be.
@@ -137,13 +136,3 @@ class Conversation:
         """What may be cut of a message: all of a user's turn but for the head."""
         message = self.messages[at]
         return message["content"][len(self._head) if at == 1 else 0 :] if message["role"] == "user" else ""
-
-    def _add(self, role: str, text: str) -> None:
-        # Some templates refuse empty messages, and a model may reply with nothing.
-        shown = encodable(text) if text.strip() else _EMPTY
-        last = self.messages[-1]
-        if last["role"] == role:
-            last["content"] = f"{last['content']}\n\n{shown}"
-        else:
-            self.messages.append({"role": role, "content": shown})
-        self.told(role, text)

@@ -2,13 +2,9 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
-from pydantic import BaseModel
-
-from ahp.protocol.text import one_line
-from ahp.runner.run.events import Event
 from ahp.runner.run.prompts import files_named
 from ahp.runner.verification.project import DERIVED
 from ahp.runner.verification.result import NOT_MADE, VerificationResult
@@ -23,64 +19,27 @@ _MOST_NAMES = 50
 
 @dataclass(frozen=True)
 class Given:
-    """The answer that a model gave: in words, or `typed`, with what it says it `changed` (null: none was asked for).
-
-    `value` is the answer of the caller's own schema.
-    """
+    """The answer that a model gave: in words, or `typed`, with what it says it `changed` (null: none was asked for)."""
 
     text: str
     typed: bool = False
     changed: Sequence[str] | None = ()
     unsure: str = ""
-    value: BaseModel | None = field(default=None, compare=False)
 
 
-def first_snapshot(events: Iterable[Event]) -> Snapshot | None:
-    """What the files held before the first tool ran: what an issue's start had written is no work of the run."""
-    taken = None
-    for event in events:
-        if event["event"] == "tool_call":
-            break
-        taken = event["snapshot"] if event["event"] == "snapshot" else taken
-    return None if taken is None else Snapshot(**taken)
-
-
-def changed_in(events: Iterable[Event], root: str) -> list[str] | None:
-    """The files that hold something else than when the run began, in order; None where git cannot tell."""
-    first = first_snapshot(events)
+def changed_in(first: Snapshot | None, root: str) -> list[str] | None:
+    """The files that hold something else than at `first`, in order; None where git cannot tell."""
     changed = None if first is None else changed_since(root, first)
     return None if changed is None else _ours(changed)
 
 
+def differs(former: Snapshot, now: Snapshot) -> bool:
+    """Whether somebody's work lies between two snapshots."""
+    return former.base != now.base or bool(_ours(differing(former, now)))
+
+
 def _ours(paths: Iterable[str]) -> list[str]:
     return [path for path in paths if not path.endswith(DERIVED)]
-
-
-def owed(events: Iterable[Event], step: str, expected: Mapping[str, bool], *, by_git: bool) -> str | None:
-    """What a step that is said to be done has not done of what its plan expects of it; None for nothing.
-
-    One of the tools `expected`, which may write, has run, and where one only writes a file has changed, as far as git
-    can tell (`by_git`). Read from the run's events, so a resumed run knows it too.
-    """
-    ran: set[str] = set()
-    changed = in_call = False
-    last: Snapshot | None = None
-    for event in events:
-        kind, own = event["event"], event.get("step") == step
-        if kind in ("tool_call", "tool_result"):
-            in_call = own and kind == "tool_call"
-            ran |= {str(event["tool"])} if own and event.get("code") == "ok" else set()
-        elif kind == "step_tree" and own:
-            changed = True
-        elif kind == "snapshot" and event["snapshot"] is not None:
-            now = Snapshot(**event["snapshot"])
-            changed |= in_call and (last is None or last.base != now.base or bool(_ours(differing(last, now))))
-            last = now
-    has_run = not ran.isdisjoint(expected)
-    if changed or (has_run and not (by_git and any(expected.values()))):
-        return None
-    done = "nothing has changed in it" if has_run else "none of them did their work"
-    return f"Step {one_line(step, 80)} is to use {one_line(', '.join(expected))}, and {done}"
 
 
 def uncovered(

@@ -8,7 +8,6 @@ from pydantic import BaseModel
 
 from ahp.protocol.text import excerpt, one_line
 from ahp.runner.context.retriever import Place
-from ahp.runner.run.events import Event
 from ahp.runner.tools.tool import Tool
 from ahp.runner.words.plan import Plan, PlanStep, StepStatus
 from ahp.runner.words.plan_text import first_free_number
@@ -110,29 +109,6 @@ class Finding:
     reason: str
     tool: str
     text: str
-
-
-def findings(events: Iterable[Event]) -> dict[str, Finding]:
-    """The findings of a run by step id, from its events: a resumed run has the same ones."""
-    found: dict[str, Finding] = {}
-    last: dict[str, tuple[str, str]] = {}  # (tool, text) of each step's last result
-    step = ""
-    for event in events:
-        kind = event["event"]
-        beside = event.get("parallel")
-        if kind == "run_start":
-            found, last, step = {}, {}, ""
-        elif kind == "plan_generated":
-            last, step = {}, ""
-        elif kind == "plan_step_start" and not beside and event["step_id"] != step:
-            step = str(event["step_id"])
-            last[step] = ("", "")
-        elif kind == "tool_result" and event["code"] == "ok":
-            last[str(event["step"]) if beside else step] = (str(event["tool"]), str(event["text"]))
-        elif kind == "control_signal" and event["control"] == "step_done":
-            name = str(event["step"]) if beside else step
-            found[name] = Finding(str(event["reason"] or ""), *last.get(name, ("", "")))
-    return found
 
 
 def system(tools: Iterable[Tool], frames: Frames, *, max_tokens: int, inject_schemas: bool) -> str:

@@ -3,20 +3,17 @@
 import copy
 import json
 import math
-import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from ahp.facts.policy import AGENT_FILE
 from ahp.protocol.text import excerpt, failure, one_line
-from ahp.runner.config import AgentConfig
 from ahp.runner.context.retriever import retrieve
 from ahp.runner.gating.gated_tools import GatedTools
-from ahp.runner.gating.gates import reasons
-from ahp.runner.gating.signal_desk import SignalDesk
+from ahp.runner.gating.signal_desk import SignalDesk, reasons
 from ahp.runner.models.model import (
     Answer,
     ContextOverflow,
@@ -29,13 +26,13 @@ from ahp.runner.models.model import (
 )
 from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimmed, estimate
-from ahp.runner.run.events import AnyLog, EventLog
-from ahp.runner.run.evidence import Given, owed
-from ahp.runner.run.limits import Breaker, Budget, Room, Usage
+from ahp.runner.run.events import AnyLog
+from ahp.runner.run.evidence import Given
+from ahp.runner.run.limits import Budget, Room
 from ahp.runner.run.prompts import Frames
-from ahp.runner.run.restored_run import Cursor, RestoredRun
+from ahp.runner.run.run_state import RunState, Talk
 from ahp.runner.run.state_machine import NO_EVIDENCE, Stop
-from ahp.runner.tools.tool import Tool, Toolbox
+from ahp.runner.tools.tool import Tool
 from ahp.runner.validation import sentences
 from ahp.runner.words import actions, markup
 from ahp.runner.words.actions import Malformed, Respond, ToolCall
@@ -46,6 +43,9 @@ from ahp.system import interrupt
 from ahp.system.deadline import Worker, awaited
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.interrupt import Ended
+
+if TYPE_CHECKING:
+    from ahp.runner.run.agent import Agent
 
 _FIRST_WAIT = 1.0  # seconds
 _OVER_BUDGET = {
@@ -190,95 +190,50 @@ _CUT_SHOWN = 400  # characters of a reply that was cut
 _MOST_SILENCES = 3  # replies in a row that are cut before they say anything
 
 
-class Setup(typing.Protocol):
-    """What a session takes of the agent."""
-
-    model: Model
-    config: AgentConfig
-    events: EventLog
-    toolbox: Toolbox
-    root: str
-    issue: str | None
-    answer: type[BaseModel]
-
-
 class Session:
-    """What every scene of a run shares. `usage` is what it uses: of a whole run, however many sessions that has."""
+    """What every scene of a run shares: its agent, its state, its budget. `talk` is the conversation's state."""
 
-    def __init__(
-        self,
-        setup: Setup,
-        desk: SignalDesk,
-        tools: GatedTools,
-        nonce: str,
-        past: RestoredRun | None = None,
-    ) -> None:
-        config, known = setup.config, list(setup.toolbox.tools.values())
-        self.config = config
-        self._form = setup.answer
-        self.events: AnyLog = setup.events
+    def __init__(self, agent: "Agent", desk: SignalDesk, tools: GatedTools, state: RunState) -> None:
+        self.config = config = agent.config
+        known = list(agent.toolbox.tools.values())
+        self._form = agent.answer
+        self.events: AnyLog = agent.events
         self.desk = desk
         self.tools = tools
-        self.frames = Frames(nonce)
+        self.state = state
+        self.talk: Talk = state
+        self.frames = Frames(state.nonce)
         system = prompts.system(known, self.frames, max_tokens=config.max_tokens, inject_schemas=config.inject_schemas)
         if self._form is not FinalAnswer:
             system = f"{system}\n\n{prompts.typed(self._form)}"
+        self.value: BaseModel | None = None  # the last answer in the form that the caller gave
         self.cut = False  # whether the last reply ended at its limit
         self.silent = False  # and before it had said anything
         self._silences = 0  # in a row
         self._cuts = 0  # in a row
         self._native = False  # whether the model could call its tools as such
         self._calls: list[ToolCall | Malformed] = []  # of the last reply, beside its text
-        self._root, self._issue, self._brief = setup.root, setup.issue, ""
+        self._root, self._issue, self._brief = agent.root, agent.issue, ""
         # Here the clock of the budget starts.
-        budget = Budget(config.budget_tokens, config.budget_usd, config.budget_seconds)
-        self.usage = Usage(budget, Room(config.context_tokens, lambda: _window(setup.model, config.max_tokens)))
-        self._model, self._wants, self._worker = setup.model, wants(known, self._form), Worker()
-        self._system = system
-        self._conversation: Conversation | None = None
+        self.budget = Budget(config, state)
+        self._room = Room(config.context_tokens, lambda: _window(agent.model, config.max_tokens))
+        self._model, self._wants, self._worker = agent.model, wants(known, self._form), Worker()
         self._reminders: list[str] = []
-        if past is not None:
-            self._take_up(past)
-        if past is None or past.system != system:  # the tools may be others now
+        if state.system != system:  # of a resumed run the tools may be others now
             self.events("message", role="system", content=system)
 
-    def _take_up(self, past: RestoredRun) -> None:
-        """Goes on where a former run stood: what is used up stays used up."""
-        self._take_up_talk(past)
-        self.usage.requests = past.requests
-        self.budget.add(past.tokens, past.usd)
-        self.budget.started -= past.seconds
-        self.usage.iterations = dict(past.iterations)
-        self.desk.take_up(past)
-        self.tools.take_up(past)
+    def beside(self, events: AnyLog, desk: SignalDesk, tools: GatedTools, root: str, talk: Talk) -> "Session":
+        """The session of a step that works in the linked work tree `root` beside others, whose talk is `talk`.
 
-    def _take_up_talk(self, cursor: Cursor) -> None:
-        if cursor.conversation is not None:
-            self._conversation = cursor.conversation
-            self._conversation.instruct(self._system)
-            self._conversation.told = self._told
-
-    def beside(
-        self, events: AnyLog, desk: SignalDesk, tools: GatedTools, root: str, cursor: Cursor | None
-    ) -> "Session":
-        """The session of a step that works in the linked work tree `root` beside others, from where `cursor` stood.
-
-        It has a conversation and a desk of its own; what it uses is counted together with all others'.
+        What it uses is counted together with all others'.
         """
         other = copy.copy(self)
-        other.events, other.desk, other.tools = events, desk, tools
+        other.events, other.desk, other.tools, other.talk = events, desk, tools, talk
         other.cut, other._cuts, other._reminders = False, 0, []
         other.silent, other._silences = False, 0
-        other._worker, other._conversation = Worker(), None
+        other._worker = Worker()
         other._root, other._brief = root, ""
-        if cursor is not None:
-            other._take_up_talk(cursor)
         return other
-
-    @property
-    def budget(self) -> Budget:
-        """What the run may use and has used."""
-        return self.usage.budget
 
     def remind(self, text: str) -> None:
         """Puts `text` before whatever the model is told next."""
@@ -291,12 +246,10 @@ class Session:
         """
         opening = "\n\n".join([*self._first(), *known, *self._retrieved(about)])
         self.events("conversation", scene=scene, head=head, opening=opening)
-        self._conversation = Conversation(self._system, head, opening)
-        self._conversation.told = self._told
 
     def say(self, text: str) -> None:
         """The next user turn, after what the gate wants to be read."""
-        self._talk.say("\n\n".join([*self._first(), text]))
+        self.events("message", role="user", content="\n\n".join([*self._first(), text]))
 
     def _retrieved(self, about: Sequence[str]) -> list[str]:
         """What the policy asks of agents, and where in the project to look first; within `retrieval_tokens`."""
@@ -310,7 +263,7 @@ class Session:
             room -= brief
             self.events("brief", text=self._brief, tokens=brief)
             said += self.frames.gate([self._brief])
-        found = retrieve(self._root, [*about, self._issue or ""], self.events.seen, self.desk.may_read)
+        found = retrieve(self._root, [*about, self._issue or ""], self.state.failed, self.desk.may_read)
         while found and _tokens(prompts.places(found, self.frames)) > room:
             found.pop()
         if not found:
@@ -321,25 +274,22 @@ class Session:
     def _first(self) -> list[str]:
         """What the next turn begins with, once: reminders, then the gate's notes."""
         reminders, self._reminders = self._reminders, []
-        return [*reminders, *self.frames.gate(self.desk.take_notes())]
+        return [*reminders, *self.frames.gate(self.desk.notes)]
 
     @property
-    def _talk(self) -> Conversation:
-        assert self._conversation is not None, "no scene has begun"
-        return self._conversation
-
-    def _told(self, role: str, content: str) -> None:
-        self.events("message", role=role, content=content)
+    def _conversation(self) -> Conversation:
+        assert self.talk.conversation is not None, "no scene has begun"
+        return self.talk.conversation
 
     def loop(self, scene: str, where: str) -> Callable[[], str]:
         """Asks the model, at most `max_iterations` times; then raises Stop with MAX_ITER. `where` is for its advice."""
-        iterations = Breaker(self.config.max_iterations, self.usage.iterations.pop(where, 0))
+        most = self.config.max_iterations
 
         def ask() -> str:
-            if not iterations.spend():
+            if self.state.iterations.get(where, 0) >= most:
                 raise Stop(
                     "MAX_ITER",
-                    f"{where} was not finished after {iterations.limit} model requests. Read the events of this run, "
+                    f"{where} was not finished after {most} model requests. Read the events of this run, "
                     f"then give a smaller or clearer task, help by hand, or raise max_iterations in {AGENT_FILE}."
                     + (f" The last reply was cut at {self.config.max_tokens} tokens (max_tokens)." if self.cut else ""),
                 )
@@ -358,7 +308,8 @@ class Session:
         self.silent = self.cut and not answer.calls and (not text.strip() or markup.only_thoughts(text))
         self._silences = self._silences + 1 if self.silent else 0
         # What was cut is written anew: the whole of it would only take the place of what is needed.
-        self._talk.answer(excerpt(text, _CUT_SHOWN) if self.cut else text)
+        said = excerpt(text, _CUT_SHOWN) if self.cut else text
+        self.events("message", role="assistant", content=said)
         if self._silences == _MOST_SILENCES:
             raise Stop(
                 "MODEL_ERROR",
@@ -372,31 +323,29 @@ class Session:
         over = self.budget.exhausted()
         if over:
             raise Stop(over, f"the run ends here: {_OVER_BUDGET[over]}. Raise it in {AGENT_FILE} to go on.")
-        room = self.usage.room.needs(estimate(self._talk.messages))
-        limit = self.usage.room.limit
-        self._trimmed(self._talk.fit(room), "context_tokens" if room == limit else "what the model took before")
+        room = self._room.needs(estimate(self._conversation.messages))
+        why = "context_tokens" if room == self._room.limit else "what the model took before"
+        self._trim(lambda talk: talk.fit(room), why)
         answer = self._tried(scene)
         self._count(answer)
         return answer
 
     def _tried(self, scene: str) -> Answer:
         """The model's answer; a request that is too long or fails for a time is made again. Raises Stop."""
-        retries = Breaker(self.config.max_model_retries)
-        attempt = 0
+        attempt = retries = 0
         while True:
             attempt += 1
             try:
                 return self._query(scene, attempt)
             except ContextOverflow as error:
-                self.usage.room.refused(estimate(self._talk.messages))
-                trimmed = self._talk.shorten()
-                if trimmed == Trimmed():
+                self._room.refused(estimate(self._conversation.messages))
+                if not self._trim(Conversation.shorten, "the model's context is full"):
                     raise Stop("CONTEXT_OVERFLOW", f"system prompt and task alone are too long: {error}") from error
-                self._trimmed(trimmed, "the model's context is full")
             except ModelError as error:
-                if not error.transient or not retries.spend():
+                if not error.transient or retries >= self.config.max_model_retries:
                     raise Stop("MODEL_ERROR", str(error)) from error
-                self._wait(error, retries.spent)
+                retries += 1
+                self._wait(error, retries)
 
     def _wait(self, error: ModelError, retry: int) -> None:
         """Waits before a request is made again. Raises Stop when there is not that much time."""
@@ -408,12 +357,11 @@ class Session:
         interrupt.sleep(seconds)
 
     def _query(self, scene: str, attempt: int) -> Answer:
-        messages: list[Message] = [message.copy() for message in self._talk.messages]
+        messages: list[Message] = [message.copy() for message in self._conversation.messages]
         seconds = self.config.model_timeout_s
         left = self.budget.seconds_left()
         seconds = seconds if left is None else min(seconds, left)
         want, who = self._wants.get(scene, Want("words")), f"the model {self._model.name}"
-        self.usage.request()
         self.events(
             "model_request",
             scene=scene,
@@ -456,11 +404,10 @@ class Session:
         return answer
 
     def _count(self, answer: Answer) -> None:
-        read = estimate(self._talk.messages) if answer.input_tokens is None else answer.input_tokens
+        read = estimate(self._conversation.messages) if answer.input_tokens is None else answer.input_tokens
         written = answer.output_tokens
         if written is None:
             written = estimate([{"role": "assistant", "content": answer.text}])
-        self.budget.add(read + written, answer.usd or 0.0)
         self.events(
             "model_answer",
             text=with_calls(answer.text, answer.calls),
@@ -469,12 +416,16 @@ class Session:
             output_tokens=written,
             usd=answer.usd or 0.0,
         )
-        if answer.usd is None and self.budget.usd is not None:
+        if answer.usd is None and self.config.budget_usd is not None:
             raise Stop("BUDGET_USD", f"{self._model.name} tells no price, so {_NO_PRICE}")
 
-    def _trimmed(self, trimmed: Trimmed, why: str) -> None:
-        if trimmed != Trimmed():
-            self.events("trimmed", pairs=trimmed.pairs, cuts=list(trimmed.cuts), why=why)
+    def _trim(self, taken: Callable[[Conversation], Trimmed], why: str) -> bool:
+        """Takes from the conversation what `taken` takes from a copy of it; whether that was anything."""
+        trimmed = taken(self._conversation.copy())
+        if trimmed == Trimmed():
+            return False
+        self.events("trimmed", pairs=trimmed.pairs, cuts=list(trimmed.cuts), why=why)
+        return True
 
     def _beside(self, answer: Answer) -> Iterator[ToolCall | Malformed]:
         """The calls that came beside the text, each once."""
@@ -507,7 +458,8 @@ class Session:
         if not isinstance(value, FinalAnswer):
             changed = getattr(value, "changed", None)
             claim = [str(path) for path in changed] if isinstance(changed, list | tuple) else None
-            return Given(value.model_dump_json(), typed=True, changed=claim, value=value)
+            self.value = value
+            return Given(value.model_dump_json(), typed=True, changed=claim)
         if isinstance(read_reply(value.text), Act | Protocol):
             return self._wrong(prompts.PLAIN_WORDS)
         return Given(value.text, typed=True, changed=value.changed, unsure=value.unsure)
@@ -534,11 +486,16 @@ class Session:
     def owed(self, step: PlanStep) -> str | None:
         """What a step that is said to be done has not done of what its plan expects; None for nothing."""
         expected = self.tools.to_write(step.tools_expected)
-        return owed(self.events.seen, step.id, expected, by_git=self.tools.by_git) if expected else None
+        has_run = not self.state.used.get(step.id, set()).isdisjoint(expected)
+        by_git = self.tools.by_git and any(expected.values())  # of what only writes git can tell
+        if not expected or step.id in self.state.wrote or (has_run and not by_git):
+            return None
+        done = "nothing has changed in it" if has_run else "none of them did their work"
+        return f"Step {one_line(step.id, 80)} is to use {one_line(', '.join(expected))}, and {done}"
 
     def _outside(self) -> list[str]:
         """The texts from outside in this conversation, as far as the model still reads them."""
-        told = [message["content"] for message in self._talk.messages if message["role"] == "user"]
+        told = [message["content"] for message in self._conversation.messages if message["role"] == "user"]
         return [text for content in told for text in self.frames.inside(content)]
 
     def act(self, reply: Act) -> str:
@@ -586,14 +543,13 @@ def _window(model: Model, max_tokens: int) -> int | None:
     return size - max_tokens if isinstance(size, int) and size > max_tokens else None
 
 
-def work_on(session: Session, step: PlanStep, calls_made: int, begin: Callable[[], object]) -> tuple[str | None, bool]:
+def work_on(session: Session, step: PlanStep, begin: Callable[[], object]) -> tuple[str | None, bool]:
     """(why the step is not done or None, whether the model asked for another plan). Raises Stop.
 
-    `calls_made` tools were called for it before; `begin` opens its conversation, or goes on with it. A step that is
-    said to be done and has not written what its plan expects is asked for once more, then the run is blocked. So is one
-    that a model with native tools answers in words.
+    `begin` opens its conversation, or goes on with it. A step that is said to be done and has not written what its plan
+    expects is asked for once more, then the run is blocked. So is one that a model with native tools answers in words.
     """
-    calls = Breaker(session.config.max_step_tool_calls, calls_made)
+    most = session.config.max_step_tool_calls
     ask = session.loop("step", f"step {step.id}")
     begin()
     asked_again = worded = False
@@ -622,8 +578,8 @@ def work_on(session: Session, step: PlanStep, calls_made: int, begin: Callable[[
             asked = signal.control == "replan"
             return (f"step {step.id} asks for it: {signal.reason or 'no reason given'}" if asked else None), asked
         if isinstance(reply, Act):
-            if not all(calls.spend() for _ in reply.calls):
-                return f"step {step.id} needed more than {calls.limit} tool calls (max_step_tool_calls)", False
+            if session.state.step_calls.get(step.id, 0) + len(reply.calls) > most:
+                return f"step {step.id} needed more than {most} tool calls (max_step_tool_calls)", False
             session.say(session.act(reply))
         elif isinstance(reply, Malformed):
             session.say(f"{reply.problem}\n{prompts.CONTROL}")

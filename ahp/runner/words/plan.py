@@ -127,26 +127,26 @@ def ready_steps(plan: Plan) -> list[PlanStep]:
     return [step for step in plan.steps if step.status is StepStatus.PENDING and done.issuperset(step.dependencies)]
 
 
-def replaced(plan: Plan, step: PlanStep) -> PlanStep:
-    """Puts a new step with an id of its own in the place of `step`; what waited for that waits for the new one."""
+def replaced(plan: Plan, step_id: str) -> tuple[Plan, str]:
+    """The plan with a new step in the place of one, for which waits what waited for that, and the new step's id."""
     taken = {one.id for one in plan.steps}
     number = 2
-    while (new_id := f"{step.id[: ID_LENGTH - 8]}-{number}") in taken:
+    while (new_id := f"{step_id[: ID_LENGTH - 8]}-{number}") in taken:
         number += 1
-    new = step.model_copy(update={"id": new_id, "status": StepStatus.PENDING})
+    steps = []
     for one in plan.steps:
-        one.dependencies = [new_id if name == step.id else name for name in one.dependencies]
-    plan.steps[next(at for at, one in enumerate(plan.steps) if one is step)] = new
-    return new
+        waits = [new_id if name == step_id else name for name in one.dependencies]
+        own = {"id": new_id, "status": StepStatus.PENDING} if one.id == step_id else {}
+        steps.append(one.model_copy(update={"dependencies": waits, **own}))
+    return plan.model_copy(update={"steps": steps}), new_id
 
 
-def block_unreachable(plan: Plan) -> list[PlanStep]:
-    """Marks as blocked every pending step that waits, directly or not, for one that will not finish; returns them."""
+def unreachable(plan: Plan) -> list[PlanStep]:
+    """Every pending step that waits, directly or not, for one that will not finish."""
     lost = {step.id for step in plan.steps if step.status in (StepStatus.FAILED, StepStatus.BLOCKED)}
     blocked = []
     for step in in_order(plan.steps):
         if step.status is StepStatus.PENDING and not lost.isdisjoint(step.dependencies):
-            step.status = StepStatus.BLOCKED
             lost.add(step.id)
             blocked.append(step)
     return blocked

@@ -35,7 +35,7 @@ def project(repo: Any) -> Any:
 
 
 def found(project: Any, *texts: str, **more: Any) -> list[Place]:
-    return retrieve(str(project.root), texts, more.get("events", ()), more.get("may_read", lambda path: True))
+    return retrieve(str(project.root), texts, more.get("failed", {}), more.get("may_read", lambda path: True))
 
 
 def test_agreement_outweighs_one_first_place() -> None:
@@ -58,19 +58,15 @@ def test_the_ticket_of_an_issue_is_found_by_its_id(project: Any) -> None:
     assert [one.path for one in found(project, "go on", "FEAT-001")] == ["Issues/Features/open/FEAT-001-t.md"]
 
 
-def test_what_was_red_last_is_a_place_until_it_is_green(project: Any) -> None:
-    detail = {"file": "docs/spec.md", "line": 1, "error": "wrong", "context": ""}
-    events = [{"event": "final_verify", "result": {"ok": False, "details": [detail, {**detail, "line": None}]}}]
-    assert found(project, "go on", events=events) == [Place("docs/spec.md", [1], ["failed last"])]
-    green = [*events, {"event": "final_verify", "result": {"ok": True, "details": []}}]
-    assert found(project, "go on", events=green) == []
+def test_what_was_red_last_is_a_place(project: Any) -> None:
+    assert found(project, "go on", failed={"docs/spec.md": [1]}) == [Place("docs/spec.md", [1], ["failed last"])]
 
 
 def test_without_a_repository_or_with_a_broken_one_nothing_is_found(
     project: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "plain").mkdir()
-    assert retrieve(str(tmp_path / "plain"), ["x_y"], (), lambda path: True) == []
+    assert retrieve(str(tmp_path / "plain"), ["x_y"], {}, lambda path: True) == []
 
     def run(repo: Repository, *args: str, **more: Any) -> bytes:
         raise GitError("broken")

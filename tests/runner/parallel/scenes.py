@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ahp.runner.config import AgentConfig
-from ahp.runner.gating.gates import Gate
+from ahp.runner.gating.signal_desk import Gate
 from ahp.runner.models.model import Answer, Want
 from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.conversation import Message, check_roles

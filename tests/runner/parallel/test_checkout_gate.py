@@ -12,7 +12,7 @@ import pytest
 from ahp.agents.calls.tool_call import Touched
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
-from ahp.runner.gating.gates import modified
+from ahp.runner.gating.signal_desk import modified
 from ahp.runner.parallel.scheduler import CheckoutGate
 from ahp.system.errors import AhpError
 from tests.runner.scripted_gate import ScriptedGate, signal, verdict

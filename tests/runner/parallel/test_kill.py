@@ -1,4 +1,4 @@
-"""Runs whose steps work side by side go on after a kill: ahp.runner.run.restored_run, ahp.runner.parallel"""
+"""Runs whose steps work side by side go on after a kill: ahp.runner.run.run_state, ahp.runner.parallel"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from ahp.runner.parallel import merging
 from ahp.runner.run.events import Event, EventLog, read_events
-from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.run.run_state import RunState
 from tests.conftest import Repo
 from tests.runner.parallel.scenes import Scene, edit, run, write
 from tests.runner.runs import plan
@@ -100,7 +100,7 @@ def check(repo: Repo, scene: Scene, temporary: Path, folder: Path) -> None:
     assert [event["new_id"] for event in scene.of("step_conflict")] == ["two-2"]
     assert scene.turn.requests == len(scene.of("model_request"))
     assert scene.turn.tokens == 11 * len(scene.of("model_answer"))
-    again = RestoredRun(scene.events)
+    again = RunState.of(scene.events)
     assert (again.stop_reason, again.beside, again.merging) == ("DONE", {}, None)
 
 
@@ -149,7 +149,7 @@ def test_a_run_that_is_killed_at_any_event_goes_on_also_twice(tmp_path: Path, te
                 finally:
                     os._exit(0)
             os.waitpid(pid, 0)
-        if not ended and RestoredRun(read_events(str(path))).stop_reason != "DONE":
+        if not ended and RunState.of(read_events(str(path))).stop_reason != "DONE":
             check(repo, resumed(repo.root, path), temporary, path.parent)
         number += 1
 
@@ -169,7 +169,7 @@ def test_a_run_that_is_killed_while_it_merges_goes_on(files: int, tmp_path: Path
         merging._put = kill_behind
 
     assert not begun(repo.root, path, lambda event: None, prepare)
-    assert RestoredRun(read_events(str(path))).merging is not None
+    assert RunState.of(read_events(str(path))).merging is not None
     check(repo, resumed(repo.root, path), temporary, path.parent)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ahp.runner.parallel.checkouts import Checkout, Checkouts, remove_all
-from ahp.runner.parallel.merging import Conflict, Merge, carried_out
+from ahp.runner.parallel.merging import Conflict, merge
 from ahp.system import trees
 from ahp.system.errors import AhpError
 from tests.conftest import Repo
@@ -26,7 +26,7 @@ def checkouts(repo: Repo, tmp_path: Path) -> Checkouts:
 
 
 def merged(checkouts: Checkouts, base: str, checkout: Checkout) -> list[str]:
-    return carried_out(Merge(checkouts, base, checkouts.tree(checkout)), lambda merge: None)
+    return merge(checkouts, base, checkouts.tree(checkout))
 
 
 def test_every_kind_of_change_is_merged(repo: Repo, checkouts: Checkouts) -> None:

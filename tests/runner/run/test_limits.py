@@ -4,48 +4,39 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.runner.run.limits import Breaker, Budget, Repeats, Room
+from ahp.runner.config import AgentConfig
+from ahp.runner.run.limits import Budget, Room, key
+from ahp.runner.run.run_state import RunState
 
 
-@pytest.mark.parametrize("limit", [0, 1, 5])
-def test_a_breaker_lets_its_limit_through_and_no_more(limit: int) -> None:
-    breaker = Breaker(limit)
-    assert [breaker.spend() for _ in range(limit + 2)] == [True] * limit + [False] * 2
-    assert breaker.spent == limit
-
-
-def test_repeats_are_counted_by_all_that_is_given() -> None:
-    repeats = Repeats()
-    assert not repeats.seen("a", {"x": 1})
-    assert [repeats.count("a", {"x": 1}), repeats.count("a", {"x": 2}), repeats.count("a", {"x": 1})] == [1, 1, 2]
-    assert repeats.seen("a", {"x": 1})
+def test_what_is_counted_is_told_apart_by_all_that_is_given() -> None:
+    assert key("a", {"x": 1}) == key("a", {"x": 1})
+    assert len({key("a", {"x": 1}), key("a", {"x": 2}), key("a"), key("b", {"x": 1})}) == 4
 
 
 @pytest.mark.parametrize(
-    ("budget", "reason"),
+    ("limits", "used", "reason"),
     [
-        (Budget(), None),
-        (Budget(tokens=0), "BUDGET_TOKENS"),
-        (Budget(tokens=10, tokens_used=9), None),
-        (Budget(tokens=10, tokens_used=10), "BUDGET_TOKENS"),
-        (Budget(usd=0.0), "BUDGET_USD"),
-        (Budget(usd=1.0, usd_used=0.99), None),
-        (Budget(usd=1.0, usd_used=1.01), "BUDGET_USD"),
-        (Budget(seconds=0.0), "BUDGET_TIME"),
-        (Budget(seconds=1e6), None),
-        (Budget(seconds=5.0, started=-1e9), "BUDGET_TIME"),
+        ({}, {}, None),
+        ({"budget_tokens": 0}, {}, "BUDGET_TOKENS"),
+        ({"budget_tokens": 10}, {"tokens": 9}, None),
+        ({"budget_tokens": 10}, {"tokens": 10}, "BUDGET_TOKENS"),
+        ({"budget_usd": 0.0}, {}, "BUDGET_USD"),
+        ({"budget_usd": 1.0}, {"usd": 0.99}, None),
+        ({"budget_usd": 1.0}, {"usd": 1.01}, "BUDGET_USD"),
+        ({"budget_seconds": 0.0}, {}, "BUDGET_TIME"),
+        ({"budget_seconds": 1e6}, {}, None),
+        ({"budget_seconds": 5.0}, {"seconds": 6.0}, "BUDGET_TIME"),
     ],
 )
-def test_a_budget_is_exhausted_when_all_of_it_is_used(budget: Budget, reason: str | None) -> None:
+def test_a_budget_is_exhausted_when_all_of_it_is_used(
+    limits: dict[str, float], used: dict[str, float], reason: str | None
+) -> None:
+    state = RunState()
+    vars(state).update(used)
+    budget = Budget(AgentConfig.model_validate(limits), state)
     assert budget.exhausted() == reason
-
-
-def test_what_is_used_adds_up() -> None:
-    budget = Budget(tokens=10)
-    budget.add(4, 0.5)
-    budget.add(6, 0.25)
-    assert (budget.tokens_used, budget.usd_used, budget.exhausted()) == (10, 0.75, "BUDGET_TOKENS")
-    assert budget.seconds_left() is None
+    assert (budget.seconds_left() is None) is ("budget_seconds" not in limits)
 
 
 def test_the_room_of_a_model_is_learned_from_what_it_refuses() -> None:

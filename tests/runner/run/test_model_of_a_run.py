@@ -8,7 +8,7 @@ from ahp.runner.config import AgentConfig
 from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.openai_chat import OpenAIModel
 from ahp.runner.run.agent import Agent
-from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.run.run_state import RunState
 from tests.runner.models.server import Server, chat, says
 from tests.runner.runs import Scene, nowhere
 from tests.runner.scripted_gate import ScriptedGate
@@ -23,7 +23,7 @@ def test_model_and_address_are_written_down_and_the_key_is_not() -> None:
         turn = agent.run("the task")
     assert (turn.stop_reason, turn.answer) == ("DONE", "42, and your key is …")
     assert KEY not in str(agent.events.seen)
-    past = RestoredRun(agent.events.seen)
+    past = RunState.of(agent.events.seen)
     own = {"model": "tiny", "base_url": f"{server.address}/v1", "api": "openai"}
     assert past.asked() == own
     assert past.asked(model="other") == {**own, "model": "other"}
@@ -32,5 +32,5 @@ def test_model_and_address_are_written_down_and_the_key_is_not() -> None:
 
 @pytest.mark.parametrize("named", [None, "m"])
 def test_a_scripted_run_names_no_model_to_go_on_with(named: str | None) -> None:
-    past = RestoredRun(Scene(["a"]).events)
+    past = RunState.of(Scene(["a"]).events)
     assert past.asked(named) == {"model": named, "base_url": None, "api": None}

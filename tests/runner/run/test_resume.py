@@ -1,4 +1,4 @@
-"""A run that was killed or blocked goes on from its events (ahp.runner.run.restored_run, Agent.resume)."""
+"""A run that was killed or blocked goes on from its events (ahp.runner.run.run_state, Agent.resume)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ahp.runner.models.model import Answer, ContextOverflow, ModelError, Want
 from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.conversation import Message, check_roles
 from ahp.runner.run.events import VERSION, EventLog, read_events
-from ahp.runner.run.restored_run import RestoredRun
+from ahp.runner.run.run_state import RunState
 from ahp.runner.scripted import ScriptedModel, scripted_tool
 from ahp.runner.tools.tool import FunctionTool, ToolContext
 from ahp.runner.verification.result import VerificationResult
@@ -182,7 +182,7 @@ def check_resumed(path: Path, world: World, before: list[str], turn: AgentTurn) 
     assert turn.tokens == 11 * len([event for event in events if event["event"] == "model_answer"])
     assert turn.plan is not None
     assert turn.plan.done
-    again = RestoredRun(events)
+    again = RunState.of(events)
     assert again.stop_reason == "DONE"
     assert {"start", "submit"} <= again.moved
 
@@ -253,7 +253,7 @@ def test_the_conversation_read_back_is_the_one_that_the_model_heard(tokens: int 
     assert {event["why"] for event in one.events.of("trimmed")} >= ({"context_tokens"} if tokens else set())
     asked = [number for number, event in enumerate(seen) if event["event"] == "model_request"]
     for number, request in zip(asked, model.requests, strict=True):
-        past = RestoredRun(seen[:number])
+        past = RunState.of(seen[:number])
         assert past.conversation is not None
         assert past.conversation.messages == request.messages
 
@@ -400,7 +400,7 @@ def test_a_request_made_again_is_no_iteration_after_a_kill_either(tmp_path: Path
     path = tmp_path / "events.jsonl"
     busy: Any = ModelError("busy", transient=True, retry_after_s=0)
     direct(path, busy, ContextOverflow("full"), call("look"), max_iterations=2)  # type: ignore[arg-type]
-    assert RestoredRun(read_events(str(path))).iterations == {"the task": 1}
+    assert RunState.of(read_events(str(path))).iterations == {"the task": 1}
 
 
 def test_budgets_are_carried_over(tmp_path: Path) -> None:
@@ -499,7 +499,7 @@ def test_other_tools_are_told_in_another_system_prompt(tmp_path: Path) -> None:
     assert "- other(" in model.requests[0].messages[0]["content"]
     systems = [event for event in events_of(path, "message") if event["role"] == "system"]
     assert len(systems) == 2
-    assert RestoredRun(read_events(str(path))).system == systems[1]["content"]
+    assert RunState.of(read_events(str(path))).system == systems[1]["content"]
 
 
 def test_trimmed_exchanges_stay_trimmed(tmp_path: Path) -> None:
@@ -548,7 +548,7 @@ def test_events_that_make_no_sense_are_an_error_with_their_number(tmp_path: Path
     start.update(model="m", endpoint=None, since="", policy=None, config=config)
     stamped = [{"at": "2026-01-01T00:00:00.000Z", **event} for event in (start, line)]
     with pytest.raises(AhpError, match="event 2 of this run cannot be read back"):
-        RestoredRun(stamped)
+        RunState.of(stamped)
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,19 @@
-"""A run read back from its events: what a resumed run carries over. The events are the truth, nothing else is kept."""
+"""What a run's events say of it: the one state of a run, whether they happen now or are read back to go on."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
 from ahp.protocol.signals import Signal
 from ahp.protocol.text import one_line
-from ahp.runner.gating.gates import count_blocks, forget_blocks
 from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation
 from ahp.runner.run.events import KINDS, VERSION, Event, Kind
-from ahp.runner.run.evidence import Given
-from ahp.runner.run.limits import Repeats
-from ahp.runner.run.prompts import Frames
+from ahp.runner.run.evidence import Given, differs
+from ahp.runner.run.limits import key
+from ahp.runner.run.prompts import Finding, Frames
 from ahp.runner.run.state_machine import NO_EVIDENCE
 from ahp.runner.verification.work_tree import Snapshot
 from ahp.runner.words.plan import BROKEN_OFF, Plan, StepStatus
@@ -21,12 +21,13 @@ from ahp.system import clock
 from ahp.system.errors import AhpError
 
 
-class Cursor:
-    """Read from the events of one conversation after the other.
+class Talk:
+    """Where one conversation after the other stands.
 
     `open_call` is the tool that may have run without a recorded result, `results` the (tool, text, advice, id of the
     call) that the model has not read, `calls_left` how many calls of its last reply were not made, `reply_open` whether
-    that was not acted on at all, `asking` whether it was asked and has not answered.
+    that was not acted on at all, `asking` whether it was asked and has not answered. `notes` are the gate's for the
+    next turn, `delivered` and `waiting` its signals by id, `found` is (tool, text) of the last result of the step.
     """
 
     def __init__(self, system: str = "") -> None:
@@ -41,6 +42,7 @@ class Cursor:
         self.delivered: dict[str, Signal] = {}
         self.waiting: dict[str, Signal] = {}
         self.call: tuple[str, Any] = ("", None)
+        self.found = ("", "")
         self._call_id = ""
 
     def hear(self, event: Event) -> None:
@@ -72,7 +74,9 @@ class Cursor:
                 self.calls_left = int(event["left"])
                 self.reply_open = False
             case "tool_result":
-                self.results.append((str(event["tool"]), str(event["text"]), str(event["advice"]), self._call_id))
+                tool, text = str(event["tool"]), str(event["text"])
+                self.results.append((tool, text, str(event["advice"]), self._call_id))
+                self.found = (tool, text) if event["code"] == "ok" else self.found
                 self.open_call = None
             case "verdict":
                 self._judged(event)
@@ -97,10 +101,12 @@ class Cursor:
     def _take(self, role: str, content: str) -> None:
         if role == "system":
             self.system = content
+            if self.conversation is not None:
+                self.conversation.instruct(content)
             return
         if self.conversation is None:
             raise ValueError("a message outside of a conversation")
-        self.conversation.take_up(role, content)
+        self.conversation.add(role, content)
         self.reply_open = role == "assistant"
         if role == "user":
             self._told()
@@ -127,6 +133,11 @@ class Cursor:
                 self.waiting[signal.id] = signal
 
 
+def _block_keys(trigger: str, reasons: Sequence[Sequence[str]]) -> list[str]:
+    """Under what each rule with its reason is counted, a block without one under its trigger alone."""
+    return [key(trigger, list(one)) for one in reasons] or [key(trigger, None)]
+
+
 _PLACES = {"planning": "the plan", "react": "the task", "answer": "the final answer"}
 _RAN = ("ok", "E_TOOL", "E_TIMEOUT")
 
@@ -141,13 +152,13 @@ def _check_version(version: object) -> None:
 
 @dataclass
 class BesideStep:
-    """A step that ran beside others and is not merged yet: where its conversation and its files stood.
+    """A step that runs beside others and is not merged yet: where its conversation and its files stand.
 
     It works in the linked work tree `folder`, which began as the tree `base` (complete once `begun`); `tree` is the
     last one that was noted of it. `finished`: its model is through; `merged`: its files are in the project.
     """
 
-    cursor: Cursor
+    talk: Talk
     folder: str
     base: str
     tree: str
@@ -156,17 +167,18 @@ class BesideStep:
     merged: bool = False
 
 
-class RestoredRun(Cursor):
-    """Where a run stood when its events end, and everything that was counted in it; itself the cursor of its own talk.
+class RunState(Talk):
+    """Where a run stands, and everything that is counted in it; itself the talk of the steps in place.
 
-    A step that was broken off is pending again; what its tools did stays done. `open_step` is the one that
-    `conversation` is about; `beside` are those that ran beside others, by id, each with a cursor of its own, `folders`
+    `open_step` is the one that `conversation` is about; `beside` are those that run beside others, by id, `folders`
     where their checkouts were, `redone` the conflicts that led to a step, by its id, `merging` the merge whose files
-    may not all be there. `snapshot` is what the files held when the run last looked; who resumes it says in `changed`
-    which ones do not any more (None: that cannot be told). Raises AhpError for events that tell of no run.
+    may not all be there. `first` is what the files held before the first tool ran, `snapshot` what they held when the
+    run last looked; `changed` are those that somebody else changed while the run was broken off (None: that cannot be
+    told). `wrote` are the steps in which a file has changed, `used` the tools that did their work in each. `findings`
+    are what finished steps left, `failed` the lines, by path, where the last verification was red.
     """
 
-    def __init__(self, events: Iterable[Event]) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.task = ""
         self.issue: str | None = None
@@ -188,26 +200,39 @@ class RestoredRun(Cursor):
         self.redone: dict[str, Event] = {}
         self.merging: Event | None = None
         self.moved: set[str] = set()
-        self.blocks, self.repeats, self.barred = Repeats(), Repeats(), Repeats()
-        self.ran: dict[str, int] = {}
+        self.blocks, self.repeats, self.barred = Counter[str](), Counter[str](), Counter[str]()
+        self.ran = Counter[str]()
+        self.first: Snapshot | None = None
         self.snapshot: Snapshot | None = None
         self.changed: list[str] | None = []
+        self.used: dict[str, set[str]] = {}
+        self.wrote: set[str] = set()
+        self.findings: dict[str, Finding] = {}
+        self.failed: dict[str, list[int]] = {}
         self.replans = self.requests = self.tokens = 0
         self.usd = self.seconds = 0.0
         self.iterations: dict[str, int] = {}
         self.step_calls: dict[str, int] = {}
         self.requests_of: dict[str, int] = {}
         self._step = self._place = ""
+        self._planning = self._called = False
+        self._broken_off: set[str] = set()
+        self._calling: str | None = None  # the step, "" for none, whose call runs
         self._begun = self._last = 0.0
-        number = 1
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> "RunState":
+        """Where a run stood when its events ended. Raises AhpError for events that tell of no run."""
+        state, number = cls(), 1
         try:
             for number, event in enumerate(events, start=1):  # noqa: B007  # the error names it
-                self._read(event)
+                state.hear(event)
         except (AhpError, KeyError, TypeError, ValueError, AttributeError) as error:
             raise AhpError(f"event {number} of this run cannot be read back: {type(error).__name__}: {error}") from None
-        if not self._last:
+        if not state._last:
             raise AhpError("this run was killed before it began; start it anew")
-        self._close()
+        state._break_off()
+        return state
 
     @property
     def has_task(self) -> bool:
@@ -217,7 +242,7 @@ class RestoredRun(Cursor):
     @property
     def consumed_by(self) -> dict[str, int]:
         """How many of a script's answers each step has used, "" for what no step did: one not acted on comes again."""
-        again = {step: one.cursor.unheard for step, one in self.beside.items()}
+        again = {step: one.talk.unheard for step, one in self.beside.items()}
         again[self._place] = again.get(self._place, False) or self.unheard
         return {step: count - again.get(step, False) for step, count in self.requests_of.items()}
 
@@ -229,7 +254,12 @@ class RestoredRun(Cursor):
             base_url, api = self.endpoint["base_url"], self.endpoint["api"]
         return {"model": model or (self.model if self.endpoint else None), "base_url": base_url, "api": api}
 
-    def _read(self, event: Event) -> None:
+    def times_blocked(self, trigger: str, reasons: Sequence[Sequence[str]]) -> int:
+        """How often the most frequent of these rules, with its reason, has refused, whatever was tried."""
+        return max(self.blocks[one] for one in _block_keys(trigger, reasons))
+
+    def hear(self, event: Event) -> None:
+        """Takes in what an event tells of the run."""
         at = clock.parse_iso(event["at"])
         if event["event"] in ("run_start", "run_resume"):
             self._end_part(at)
@@ -237,15 +267,16 @@ class RestoredRun(Cursor):
         self._last = max(self._last, at)
         if event["event"] not in KINDS:
             return
-        beside = self.beside.get(event["step"]) if event.get("parallel") else None
-        (self if beside is None else beside.cursor).hear(event)
+        talk = self._talk_of(event)
+        Talk.hear(talk, event)
         kind: Kind = event["event"]
         match kind:
             case "run_start":
                 self._start(event)
             case "run_resume":
+                self._break_off()
                 self.jobs = int(event["config"].get("jobs", 1)) if "config" in event else self.jobs
-                self.stop_reason = ""
+                self.stop_reason, self.changed = "", event.get("changed", [])
             case "run_end":
                 self.stop_reason = str(event["stop_reason"])
                 # An answer that nothing covered is no answer to go on with.
@@ -253,14 +284,18 @@ class RestoredRun(Cursor):
             case "conversation":
                 if not event.get("parallel"):
                     self.open_step = self._step if event["scene"] == "step" else None
+            case "message":
+                for other in self.beside.values() if event["role"] == "system" else ():
+                    other.talk.hear(event)
             case "state":
-                self._enter(event["state"])
+                self._enter(event["former"], event["state"])
             case "model_request":
                 self._request(event)
             case "model_answer":
                 self.tokens += int(event["input_tokens"]) + int(event["output_tokens"])
                 self.usd += float(event["usd"])
             case "answered":
+                self.plan = None if self._planning else self.plan
                 self.answered = Given(
                     str(event["text"]), bool(event.get("typed")), event.get("changed", ()), str(event.get("unsure", ""))
                 )
@@ -268,6 +303,7 @@ class RestoredRun(Cursor):
                 self.plan, self.left_out = Plan.model_validate(event["plan"]), list(event["left_out"])
                 self.iterations, self.step_calls, self.redone = {}, {}, {}
                 self.recovering, self.open_step = None, None
+                self._step, self.found = "", ("", "")
             case "replan":
                 self.replans, self.recovering = int(event["used"]), str(event["problem"])
             case "plan_step_start":
@@ -277,7 +313,7 @@ class RestoredRun(Cursor):
             case "step_checkout":
                 self._check_out(event)
             case "step_tree":
-                self.beside[str(event["step"])].tree = str(event["tree"])
+                self._note_tree(str(event["step"]), str(event["tree"]))
             case "step_dropped":
                 self.beside.pop(str(event["step_id"]), None)
             case "step_merging":
@@ -287,30 +323,36 @@ class RestoredRun(Cursor):
                 self.beside[str(event["step_id"])].merged = True
             case "step_conflict":
                 self.plan, self.replans = Plan.model_validate(event["plan"]), int(event["used"])
+                self.merging = None
                 self.beside.pop(str(event["step_id"]), None)
                 self.redone[str(event["new_id"])] = event
             case "plan_step_blocked":
                 self._mark(event["step_id"], StepStatus.BLOCKED)
             case "control_signal":
-                self._control(event)
+                self._control(event, talk)
             case "tool_call":
                 step = self._step_of(event)
                 self.step_calls[step] = self.step_calls.get(step, 0) + 1
+                self._called, self._calling = True, str(event.get("step", ""))
             case "tool_result":
                 self._count_result(event)
             case "snapshot":
-                self.snapshot = None if event["snapshot"] is None else Snapshot(**event["snapshot"])
+                self._look(None if event["snapshot"] is None else Snapshot(**event["snapshot"]))
             case "stuttering":
-                cursor = self.beside[event["step"]].cursor if event.get("parallel") else self
-                self.barred.count(*cursor.call)
+                self.barred[key(*talk.call)] += 1
             case "blocked":
-                count_blocks(self.blocks, event["trigger"], event["reasons"])
+                self.blocks.update(_block_keys(event["trigger"], event["reasons"]))
             case "person":
-                if event["choice"] != "stop":
-                    forget_blocks(self.blocks, event["trigger"], event["reasons"])
+                if event["choice"] != "stop":  # then they are counted anew
+                    for block in _block_keys(event["trigger"], event["reasons"]):
+                        del self.blocks[block]
             case "issue_moved":
                 self.moved.add(str(event["verb"]))
-            case ("final_verify" | "message" | "trimmed" | "brief" | "retrieved" | "note" |
+            case "final_verify":
+                self.failed = {}
+                for detail in event["result"]["details"] if event["result"].get("red") else ():
+                    self.failed.setdefault(str(detail["file"]), []).extend([detail["line"]] if detail["line"] else [])
+            case ("trimmed" | "brief" | "retrieved" | "note" |
                 "response" | "model_retry" | "malformed_reply" | "intercepted" | "planning_retry" |
                 "step_not_kept" | "not_parallel" | "verdict" | "gate_error" | "repeated_call" |
                 "leftovers_ended"):  # fmt: skip
@@ -322,13 +364,15 @@ class RestoredRun(Cursor):
         self.seconds += self._last - self._begun
         self._begun = self._last = at
 
-    def _close(self) -> None:
+    def _break_off(self) -> None:
+        """A step that was broken off is pending again; what its tools did stays done."""
         self._end_part(self._last)
         open_steps = {step.id for step in self.plan.steps if step.status is StepStatus.PENDING} if self.plan else set()
         for step in self.plan.steps if self.plan else ():
-            if step.status is StepStatus.IN_PROGRESS:
+            if step.status is StepStatus.IN_PROGRESS or step.id in self._broken_off:
                 step.status = StepStatus.PENDING
                 open_steps.add(step.id)
+        self._broken_off.clear()
         # A step of a new plan that has the name of a failed one begins at nothing.
         self.step_calls = {step: calls for step, calls in self.step_calls.items() if step in open_steps}
         places = {*_PLACES.values(), *(f"step {step}" for step in open_steps)}
@@ -343,9 +387,12 @@ class RestoredRun(Cursor):
         endpoint = event["endpoint"]
         self.endpoint = {name: str(endpoint[name]) for name in ("api", "base_url")} if endpoint else None
 
-    def _enter(self, state: str) -> None:
+    def _enter(self, former: str, state: str) -> None:
+        self._planning = state == "PLANNING"
         if state == "VERIFYING":
             self.iterations.pop(_PLACES["react"], None)
+        elif (former, state) == ("RECOVERING", "PLANNING"):
+            self.iterations.pop(_PLACES["planning"], None)
         elif state in ("RECOVERING", "EXECUTING"):
             self.answered = None if state == "RECOVERING" else self.answered
             self.recovering = None
@@ -364,18 +411,20 @@ class RestoredRun(Cursor):
         step = str(event["step_id"])
         if event.get("parallel"):
             self.beside[step].begun = True
-        else:
-            self._step = step
+        elif self._step != step:
+            self._step, self.found = step, ("", "")
         self._mark(step, StepStatus.IN_PROGRESS)
 
     def _end_step(self, event: Event) -> None:
         step, broken_off = str(event["step_id"]), event["problem"] == BROKEN_OFF
         if not broken_off and event.get("parallel"):
-            self.notes += self.beside.pop(step).cursor.notes
+            self.notes += self.beside.pop(step).talk.notes
         elif not event.get("parallel"):
             self.open_step = self.open_step if broken_off else None
         self.problem = self.problem if broken_off or not event["problem"] else str(event["problem"])
-        self._mark(step, StepStatus.PENDING if broken_off else StepStatus(event["status"]))
+        self._mark(step, StepStatus(event["status"]))
+        if broken_off:
+            self._broken_off.add(step)
 
     def _check_out(self, event: Event) -> None:
         step, folder = str(event["step_id"]), str(event["folder"])
@@ -383,16 +432,35 @@ class RestoredRun(Cursor):
         known = self.beside.get(step)
         if known is None:
             base = str(event["base"])
-            self.beside[step] = BesideStep(Cursor(self.system), folder, base, base)
+            self.beside[step] = BesideStep(Talk(self.system), folder, base, base)
         else:
             known.folder, known.base, known.begun, known.merged = folder, str(event["base"]), False, False
 
-    def _control(self, event: Event) -> None:
+    def _control(self, event: Event, talk: Talk) -> None:
+        done = event["control"] == "step_done"
+        if done:
+            self.findings[self._step_of(event)] = Finding(str(event["reason"] or ""), *talk.found)
         if event.get("parallel"):
-            self.beside[str(event["step"])].finished = event["control"] == "step_done"
-        elif event["control"] == "step_done":
+            self.beside[str(event["step"])].finished = done
+        elif done:
             self.open_step = None
             self._mark(event["step_id"], StepStatus.DONE)
+
+    def _look(self, now: Snapshot | None) -> None:
+        former, self.snapshot = self.snapshot, now
+        if not self._called:  # what an issue's start had written is no work of the run
+            self.first = now
+        if self._calling and now is not None and (former is None or differs(former, now)):
+            self.wrote.add(self._calling)
+
+    def _note_tree(self, step: str, tree: str) -> None:
+        if self.beside[step].tree != tree:
+            self.beside[step].tree = tree
+            self.wrote.add(step)
+
+    def _talk_of(self, event: Event) -> Talk:
+        beside = self.beside.get(event["step"]) if event.get("parallel") else None
+        return self if beside is None else beside.talk
 
     def _step_of(self, event: Event) -> str:
         return str(event["step"]) if event.get("parallel") else self._step
@@ -403,8 +471,10 @@ class RestoredRun(Cursor):
         self.plan.step(step_id).status = status
 
     def _count_result(self, event: Event) -> None:
-        tool = str(event["tool"])
+        tool, self._calling = str(event["tool"]), None
+        if event["code"] == "ok":
+            self.used.setdefault(str(event.get("step", "")), set()).add(tool)
         if event["same"] is not None:
-            self.repeats.add(str(event["same"]))
+            self.repeats[str(event["same"])] += 1
         if event["code"] in _RAN or (event["code"] == "E_STUTTERING" and event["same"] is not None):
-            self.ran[tool] = self.ran.get(tool, 0) + 1
+            self.ran[tool] += 1
