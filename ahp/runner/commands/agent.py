@@ -3,8 +3,8 @@
 import os
 import sys
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ahp.runner.gating.person import Person
     from ahp.runner.models.model import Model
     from ahp.runner.run.agent import Agent, AgentTurn
-    from ahp.runner.run.events import Event, EventLog, Listener
+    from ahp.runner.run.events import EventLog, Listener
     from ahp.runner.tools.tool import Tool
 
 _LIVE = click.option(
@@ -85,12 +85,10 @@ def run(
     from ahp.runner.run import runs
     from ahp.runner.run.events import EventLog
     from ahp.runner.scripted import load_script
-    from ahp.runner.tools.mcp_client import connected
 
     if script and any(named.values()):
         raise click.UsageError(_ONE_OF_THEM)
     root = runs.project_root(os.getcwd())
-    person = _person(root, ask)
     given = load_script(script) if script else None
     task = task or (given.task if given else None)
     if not task:
@@ -100,18 +98,15 @@ def run(
         config = config.model_copy(update={"enable_planning": plan})
     if jobs is not None:
         config = config.model_copy(update={"jobs": jobs})
+    person = _person(root, ask)
     asked = given.model() if given else _connected(config, **named)
     tools = given.toolbox() if given else _project_tools()
     run_id = runs.new_id()
-    events = EventLog(runs.events_path(root, run_id), _listeners(live, form))
-    try:
+    with closing(EventLog(runs.events_path(root, run_id), _listeners(live, form))) as events:
         if script:
             runs.keep_script(root, run_id, script)
-        with _told_how_to_go_on(run_id), connected(config.mcp_servers, root) as added:
-            agent = _agent(root, run_id, config, issue, events, asked, [*tools, *added], person)
+        with _agent(root, run_id, config, events, model=asked, tools=tools, issue=issue, person=person) as agent:
             turn = agent.run(task)
-    finally:
-        events.close()
     return _ended(turn, run_id, form)
 
 
@@ -147,7 +142,6 @@ def resume(
     from ahp.runner.run.events import EventLog
     from ahp.runner.run.run_state import RunState
     from ahp.runner.scripted import load_script
-    from ahp.runner.tools.mcp_client import connected
 
     root = runs.project_root(os.getcwd())
     person = _person(root, ask)
@@ -157,24 +151,20 @@ def resume(
     scripted = script or (None if any(named.values()) else runs.kept_script(root, run_id))
     given = load_script(scripted) if scripted else None
     config = load_config(root)
-    events = EventLog(runs.events_path(root, run_id), _listeners(live, form), resumes=True)
-    try:
+    with closing(EventLog(runs.events_path(root, run_id), _listeners(live, form), resumes=True)) as events:
         past = RunState.of(events.seen)
         if past.issue is not None and "start" in past.moved:
             check_branch(root, past.issue)
         # Work side by side goes on so, unless one at a time is asked for.
-        config = config.model_copy(
-            update={"enable_planning": past.planning, "jobs": jobs or max(config.jobs, past.jobs)}
-        )
+        changes = {"enable_planning": past.planning, "jobs": jobs or max(config.jobs, past.jobs)}
+        config = config.model_copy(update=changes)
         asked, tools = (
             (given.model(None if script else past.consumed_by), given.toolbox(None if script else past.ran))
             if given
             else (_connected(config, **past.asked(**named)), _project_tools())
         )
-        with _told_how_to_go_on(run_id), connected(config.mcp_servers, root) as added:
-            turn = _agent(root, run_id, config, past.issue, events, asked, [*tools, *added], person).resume()
-    finally:
-        events.close()
+        with _agent(root, run_id, config, events, model=asked, tools=tools, issue=past.issue, person=person) as agent:
+            turn = agent.resume()
     return _ended(turn, run_id, form)
 
 
@@ -195,26 +185,27 @@ def _project_tools() -> "list[Tool]":
     return all_tools(lambda text: click.echo(live.text(text), err=True))
 
 
+@contextmanager
 def _agent(
-    root: str,
-    run_id: str,
-    config: "AgentConfig",
-    issue: str | None,
-    events: "EventLog",
-    model: "Model",
-    tools: "Iterable[Tool]",
-    person: "Person | None",
-) -> "Agent":
-    """The agent of one run; its gate knows it as one session, however often it is resumed."""
+    root: str, run_id: str, config: "AgentConfig", events: "EventLog", *, tools: "Iterable[Tool]", **more: Any
+) -> "Iterator[Agent]":
+    """The agent of one run, with its MCP servers; its gate knows it as one session, however often it is resumed.
+
+    Says how a run goes on that Ctrl-C or a signal ends.
+    """
     from ahp.runner.gating.gate_adapter import RepositoryGate
     from ahp.runner.gating.issue_gates import ticket_moves
     from ahp.runner.run.agent import Agent
+    from ahp.runner.tools.mcp_client import connected
 
     gate = RepositoryGate(root, session=run_id)
-    move = ticket_moves(root, issue) if issue else None
-    return Agent(
-        model, tools, gate=gate, config=config, root=root, issue=issue, move=move, events=events, person=person
-    )
+    move = ticket_moves(root, more["issue"]) if more["issue"] else None
+    try:
+        with connected(config.mcp_servers, root) as added:
+            yield Agent(tools=[*tools, *added], gate=gate, config=config, root=root, move=move, events=events, **more)
+    except (KeyboardInterrupt, Ended):
+        click.echo(f"ahp: interrupted\n  go on:         ahp agent resume {run_id}", err=True)
+        raise
 
 
 def _listeners(live: bool | None, form: str) -> "tuple[Listener, ...]":
@@ -240,32 +231,11 @@ def _person(root: str, ask: bool) -> "Person | None":
     return PersonAtTerminal(root, actor)
 
 
-@contextmanager
-def _told_how_to_go_on(run_id: str) -> "Iterator[None]":
-    """Says how a run goes on that Ctrl-C or a signal ends."""
-    try:
-        yield
-    except (KeyboardInterrupt, Ended):
-        click.echo(f"ahp: interrupted\n  go on:         ahp agent resume {run_id}", err=True)
-        raise
-
-
 def _ended(turn: "AgentTurn", run_id: str, form: str) -> int:
     """Prints how a run ended; its exit code."""
     if form == "json":
-        figures = {"requests": turn.requests, "tokens": turn.tokens, "usd": turn.usd}
-        shown = {
-            "event": "turn",
-            "run": run_id,
-            "answer": turn.answer,
-            "stop_reason": turn.stop_reason,
-            "notes": turn.notes,
-            "changed": turn.changed,
-            "verified": turn.verified,
-            "unverified": turn.unverified,
-            **figures,
-        }
-        click.echo(jsontext.encode(shown))
+        told = ("answer", "stop_reason", "notes", "changed", "verified", "unverified", "requests", "tokens", "usd")
+        click.echo(jsontext.encode({"event": "turn", "run": run_id, **{name: getattr(turn, name) for name in told}}))
     else:
         _print(turn, run_id)
     return 2 if turn.stop_reason == "GATE_ERROR" else int(turn.stop_reason != "DONE")
@@ -318,11 +288,13 @@ def list_(form: str) -> int:
 @TEXT_OR_JSON
 def show(run_id: str, speed: float, form: str) -> int:
     """What happened in RUN, the beginning of an id; without one, in the last run."""
-    from ahp.runner.run import live
+    from ahp.runner.run import live, runs
+    from ahp.runner.run.events import read_events
     from ahp.system import clock
 
     former: float | None = None
-    for event in _events(run_id):
+    root = runs.project_root(os.getcwd())
+    for event in read_events(runs.events_path(root, runs.find(root, run_id))):
         at = clock.parse_iso(event["at"])
         if speed and former is not None:
             time.sleep(min(max(at - former, 0.0) / speed, _LONGEST_WAIT))
@@ -333,11 +305,3 @@ def show(run_id: str, speed: float, form: str) -> int:
         if form == "text" and event["event"] == "run_end" and event["answer"]:
             click.echo(live.text(event["answer"]))
     return 0
-
-
-def _events(run_id: str) -> "list[Event]":
-    from ahp.runner.run import runs
-    from ahp.runner.run.events import read_events
-
-    root = runs.project_root(os.getcwd())
-    return read_events(runs.events_path(root, runs.find(root, run_id)))

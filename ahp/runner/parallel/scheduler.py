@@ -380,8 +380,8 @@ class ParallelSteps:
         """Brings the files of the tree `theirs` into the project, and with them those of `result`, the step's."""
 
         def begin(ours: str, merged: str, paths: list[str]) -> None:
-            told = {"ours": ours, "tree": merged, "result": result, "paths": paths}
-            self._events("step_merging", step_id=run.step.id, **told)
+            step = run.step.id
+            self._events("step_merging", step_id=step, ours=ours, tree=merged, result=result, paths=paths)
 
         paths = merge(self._work_trees, base, theirs, begin)
         self._events("step_merged", step_id=run.step.id, paths=paths)
