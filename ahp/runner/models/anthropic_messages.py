@@ -4,7 +4,7 @@ from typing import Any
 
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models.endpoint import Endpoint
-from ahp.runner.models.exchange import Exchange, arguments, count, texts, within_time
+from ahp.runner.models.exchange import Exchange, arguments, count, texts
 from ahp.runner.models.model import Answer, FinishReason, ModelError, NativeCall, Want
 from ahp.runner.run.conversation import Message
 
@@ -36,12 +36,8 @@ class AnthropicModel:
                 for tool in want.tools
             ]
 
-        async def complete() -> Answer:
-            async with self._exchange.client(timeout_s) as client:
-                body = await self._exchange.body(client.messages.with_streaming_response.create, request)
-                return self._answer(body, "tools" in request)
-
-        return within_time(timeout_s, complete, self._exchange.who)
+        body = self._exchange.within(timeout_s, lambda send: send("/messages", request))
+        return self._answer(body, "tools" in request)
 
     def _answer(self, body: Any, native: bool) -> Answer:
         content = body.get("content") if isinstance(body, dict) else None

@@ -26,15 +26,17 @@ class Api(NamedTuple):
     """All that is known of an interface. Texts may be empty where it has no such thing.
 
     `model` is the place (`module:Class`) of what is called as `Class(name, endpoint, key, reply_format)` and is a
-    `Model`; `client` the place of the SDK's asynchronous client, for what asks through `Exchange`. `address` is the
-    company's own, `adds` the end of an address that the SDK adds itself. `base_url` and `key` name variables of the
-    environment. `prefix` begins the names of the company's models.
+    `Model`. `address` is the company's own, `adds` what stands between an address and the paths of the interface,
+    `auth` the header that carries a key and what stands before it there, `headers` are further ones: these are for what
+    asks through `Exchange`. `base_url` and `key` name variables of the environment. `prefix` begins the names of the
+    company's models.
     """
 
     model: str
-    client: str = ""
     address: str = ""
     adds: str = ""
+    auth: tuple[str, str] = ("Authorization", "Bearer ")
+    headers: Mapping[str, str] = {}
     base_url: str = ""
     key: str = ""
     prefix: str = ""
@@ -44,16 +46,16 @@ class Api(NamedTuple):
 APIS = {
     "openai": Api(
         model="ahp.runner.models.openai_chat:OpenAIModel",
-        client="openai:AsyncOpenAI",
         address="https://api.openai.com/v1",
         base_url="OPENAI_BASE_URL",
         key="OPENAI_API_KEY",
     ),
     "anthropic": Api(
         model="ahp.runner.models.anthropic_messages:AnthropicModel",
-        client="anthropic:AsyncAnthropic",
         address="https://api.anthropic.com",
         adds="/v1",
+        auth=("x-api-key", ""),
+        headers={"anthropic-version": "2023-06-01"},
         base_url="ANTHROPIC_BASE_URL",
         key="ANTHROPIC_API_KEY",
         prefix="claude",

@@ -38,6 +38,7 @@ _OVERFLOW = re.compile(
 _REPLIES = frozenset({"choices", "content", "data"})  # keys of what is no error
 # Without one of these headers a reply ends where the connection does, also where that broke.
 _TELLS_ITS_END = frozenset({"content-length", "transfer-encoding"})
+_JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 # What a server says of a request that it will never take as it is, also with status 500.
 _REFUSED = re.compile(r"role|template|jinja|tool|grammar|schema|response_format|max_completion_tokens", re.IGNORECASE)
 
@@ -46,8 +47,8 @@ class Refused(ModelError):
     """The server does not take the request in this form; another form may do."""
 
 
-def sdk(name: str, extra: str = "runner") -> Any:
-    """The official package of an interface, which an extra of ahp has. Raises AhpError with what installs it."""
+def library(name: str, extra: str = "runner") -> Any:
+    """A package that an extra of ahp has. Raises AhpError with what installs it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -56,17 +57,8 @@ def sdk(name: str, extra: str = "runner") -> Any:
         raise AhpError(f"this needs the Python package {missing}, which is not installed: {how}") from None
 
 
-def within_time(timeout_s: float, request: Callable[[], Awaitable[T]], who: str) -> T:
-    """What `request` returns. At `timeout_s` its connection is closed, whatever it waits for; raises Timeout."""
-
-    async def limited() -> T:
-        async with asyncio.timeout(timeout_s):
-            return await request()
-
-    try:
-        return asyncio.run(limited())
-    except TimeoutError:
-        raise Timeout(f"{who} did not answer within {timeout_s:g} s") from None
+# (path, JSON or None to get what is there) → the JSON value that a request is answered with
+Send = Callable[[str, Mapping[str, Any] | None], Awaitable[Any]]
 
 
 class Exchange:
@@ -77,50 +69,58 @@ class Exchange:
         self.key = key
         self.who = f"the model {one_line(model, 80)} at {to.base_url}"
         self._api = row(to.api)
-        self._package, _, self._client = self._api.client.partition(":")
+        self._httpx = library("httpx2")
         self._secrets = [key] if key and len(key) >= _SHORTEST_KEY else []
 
-    def client(self, timeout_s: float) -> Any:
-        """A client of the SDK: no retries of its own, no redirects (the key would go along), no proxy to this machine.
+    def within(self, timeout_s: float, talk: Callable[[Send], Awaitable[T]]) -> T:
+        """What `talk` returns, which may send several requests. At `timeout_s` its connection is closed.
 
-        Raises ModelError for settings of the environment that it cannot use.
+        Raises Timeout, ModelError, ContextOverflow, Refused.
         """
-        package = sdk(self._package)
+
+        async def limited() -> T:
+            async with asyncio.timeout(timeout_s), self._client(timeout_s) as client:
+                return await talk(lambda path, request: self._body(client, path, request))
+
         try:
-            http = package.DefaultAsyncHttpxClient(
-                follow_redirects=False,
+            return asyncio.run(limited())
+        except TimeoutError:
+            raise Timeout(f"{self.who} did not answer within {timeout_s:g} s") from None
+
+    def _client(self, timeout_s: float) -> Any:
+        """No redirects (the key would go along), no proxy to this machine. Raises ModelError for unusable settings."""
+        name, scheme = self._api.auth
+        try:
+            return self._httpx.AsyncClient(
                 trust_env=not self.to.is_local,
                 # Certificates take longer to load than a local server to answer, and here none is ever looked at.
                 verify=not (self.to.is_local and self.to.base_url.startswith("http:")),
                 timeout=timeout_s,
-                event_hooks={"response": [self._stop_at_error]},
-            )
-            return getattr(package, self._client)(
-                api_key=self.key or "none",
-                base_url=self.to.base_url,
-                max_retries=0,
-                timeout=timeout_s,
-                http_client=http,
+                headers={**self._api.headers, **({name: scheme + self.key} if self.key else {})},
             )
         except Exception as error:  # noqa: BLE001  # such as a proxy's address, which may hold a password
             raise self._broken(error) from None
 
-    async def body(self, send: Callable[..., Any], request: Mapping[str, Any]) -> Any:
-        """The JSON value that a request is answered with. Raises ModelError, ContextOverflow, Refused."""
-        package = sdk(self._package)
+    async def _body(self, client: Any, path: str, request: Mapping[str, Any] | None) -> Any:
+        method = "GET" if request is None else "POST"
+        data = None if request is None else json.dumps(request, ensure_ascii=True).encode()
         try:
-            async with send(**request) as response:
-                data = await _up_to(_LARGEST, response.iter_bytes())
-        except (AhpError, asyncio.CancelledError):
+            async with client.stream(
+                method, f"{self.to.base_url}{self._api.adds}{path}", content=data, headers=_JSON
+            ) as response:
+                limit = _LARGEST if response.is_success else _LARGEST_ERROR
+                data = await _up_to(limit, response.aiter_bytes())
+        except asyncio.CancelledError:
             raise
-        except package.APIConnectionError as error:
-            if isinstance(error.__cause__, AhpError):  # what `_stop_at_error` has raised
-                raise error.__cause__ from None
-            raise self._unreachable(error.__cause__ or error) from None
-        except OSError as error:
-            raise self._unreachable(error) from None
-        except Exception as error:  # noqa: BLE001  # the SDK, its HTTP library and the proxy settings have no common class
+        except Exception as error:  # noqa: BLE001  # the HTTP library and the proxy settings have no common class
             raise self._broken(error) from None
+        if not response.is_success:
+            text = data.decode("utf-8-sig", "replace")
+            try:
+                said: object = jsontext.decode(text)
+            except ValueError:
+                said = text.strip()
+            raise self._refusal(response.status_code, said, response.headers)
         if len(data) > _LARGEST:
             raise ModelError(f"{self.who} answered with more than {_LARGEST >> 20} MB")
         if not data.strip():
@@ -128,21 +128,16 @@ class Exchange:
         try:
             value = jsontext.decode(data.decode("utf-8-sig", "replace"))
         except ValueError:
-            said = self.clean(one_line(data[:_LONGEST].decode("utf-8", "replace"), 100))
+            begin = self.clean(one_line(data[:_LONGEST].decode("utf-8", "replace"), 100))
             cut = data.lstrip()[:1] == b"{" and not response.headers.keys() & _TELLS_ITS_END
-            raise ModelError(f"{self.who} answered with no JSON: {said!r}", transient=cut) from None
+            raise ModelError(f"{self.who} answered with no JSON: {begin!r}", transient=cut) from None
         if isinstance(value, dict) and value.get("error") and not value.keys() & _REPLIES:
             raise self.failed(value, response.headers)
         return value
 
     def models(self, timeout_s: float) -> list[dict[str, Any]]:
         """What the server lists as its models, within that time. Raises ModelError, Timeout."""
-
-        async def listed() -> Any:
-            async with self.client(timeout_s) as client:
-                return await self.body(client.models.with_streaming_response.list, {})
-
-        body = within_time(timeout_s, listed, self.who)
+        body = self.within(timeout_s, lambda send: send("/models", None))
         found = body.get("data") if isinstance(body, dict) else None
         return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
@@ -170,17 +165,6 @@ class Exchange:
     def shown(self, text: object) -> str:
         """Such text on one line of an error."""
         return _USER_INFO.sub("…@", self.clean(one_line(text, _LONGEST)))
-
-    async def _stop_at_error(self, response: Any) -> None:
-        """Raises what a status that is none of success means, before the SDK reads all that comes with it."""
-        if response.is_success:
-            return
-        text = (await _up_to(_LARGEST_ERROR, response.aiter_bytes())).decode("utf-8-sig", "replace")
-        try:
-            body = jsontext.decode(text)
-        except ValueError:
-            body = text.strip()
-        raise self._refusal(response.status_code, body, response.headers)
 
     def _refusal(self, status: int, body: object, headers: Any) -> ModelError:
         said = _message(body)
@@ -213,21 +197,16 @@ class Exchange:
             return f"; its address ends before {adds}" if path.endswith(adds) else ""
         return "" if path else "; does its address end with /v1?"
 
-    def _unreachable(self, error: BaseException) -> ModelError:
-        """A server that is not there, or a connection that broke."""
+    def _broken(self, error: Exception) -> ModelError:
+        """A server that is not there, a connection that broke, or a request that cannot be made at all."""
         root = _root(error)
+        if not isinstance(error, OSError) and type(error).__module__.partition(".")[0] != "httpx2":
+            return ModelError(f"{self.who} cannot be asked: {type(error).__name__}: {self.shown(error)}")
         why = self.shown(root).rstrip(".") or type(error).__name__
         if isinstance(root, ssl.SSLCertVerificationError) or getattr(root, "reason", "") == "WRONG_VERSION_NUMBER":
             asked = "Is its certificate trusted here, and is it https at all?"
             return ModelError(f"no secure connection to {self.who}: {why}. {asked}")
         return ModelError(f"no answer from {self.who}: {why}. Is the server running?", transient=True)
-
-    def _broken(self, error: Exception) -> ModelError:
-        # Errors of the HTTP library while a reply is read come through as they are.
-        carried = type(error).__module__.partition(".")[0].startswith(("httpx", "httpcore", "anyio", "h11", "ssl"))
-        if carried and not isinstance(error, ValueError | TypeError):
-            return self._unreachable(error)
-        return ModelError(f"{self.who} cannot be asked: {type(error).__name__}: {self.shown(error)}")
 
 
 def _message(body: object) -> str:
@@ -323,15 +302,9 @@ def connect(
     to = endpoint(base_url, api, model, env)
     if not model and to.official:
         raise AhpError(f"which model? Name it with --model or {MODEL}, its server with --base-url or {BASE_URL}")
-    known = row(to.api)
-    if known.client:
-        sdk(known.client.partition(":")[0])
     key = key_of(to, env)
-    if not model:
-        if not known.client:
-            raise AhpError(f"which model? Name it with --model or {MODEL}")
-        model = _only_model(to, key)
-    made: Model = wings.load(known.model, "models")(model, to, key, reply_format)
+    model = model or _only_model(to, key)
+    made: Model = wings.load(row(to.api).model, "models")(model, to, key, reply_format)
     return made
 
 

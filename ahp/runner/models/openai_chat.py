@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models.endpoint import Endpoint
-from ahp.runner.models.exchange import Exchange, Refused, arguments, count, price, texts, within_time
+from ahp.runner.models.exchange import Exchange, Refused, Send, arguments, count, price, texts
 from ahp.runner.models.model import Answer, FinishReason, ModelError, NativeCall, Want
 from ahp.runner.run.conversation import Message
 from ahp.system.errors import AhpError
@@ -60,12 +60,8 @@ class OpenAIModel:
         """One chat completion, with as many requests as it takes to find a form that the server accepts."""
         asked = want or Want("words")
 
-        async def complete() -> Answer:
-            async with self._exchange.client(timeout_s) as client:
-                body = await self._complete(client, messages, max_tokens, asked)
-                return self._answer(body, self._form.native and bool(asked.tools))
-
-        return within_time(timeout_s, complete, self._exchange.who)
+        body = self._exchange.within(timeout_s, lambda send: self._complete(send, messages, max_tokens, asked))
+        return self._answer(body, self._form.native and bool(asked.tools))
 
     def window(self) -> int | None:
         """Tokens that the model reads and writes at most, as its server lists them; None where it does not."""
@@ -79,12 +75,12 @@ class OpenAIModel:
         told = [count(place.get(name)) for place in (own, _map(own.get("meta"))) for name in _WINDOW]
         return min((size for size in told if size is not None), default=None)
 
-    async def _complete(self, client: Any, messages: list[Message], max_tokens: int, want: Want) -> Any:
+    async def _complete(self, send: Send, messages: list[Message], max_tokens: int, want: Want) -> Any:
         form, first = self._form, None
         while True:
             request = _request(self.name, messages, max_tokens, want, form)
             try:
-                body = await self._exchange.body(client.chat.completions.with_streaming_response.create, request)
+                body = await send("/chat/completions", request)
             except Refused as error:
                 first = first or error
                 other = _other_form(form, request, str(error))

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from ahp.facts.tool import Touched
 from ahp.protocol.text import failure, one_line
 from ahp.runner.config import McpServer
-from ahp.runner.models.exchange import sdk
+from ahp.runner.models.exchange import library
 from ahp.runner.tools.tool import AGENT, FunctionTool, Tool, tool_environment
 from ahp.system.errors import AhpError, Timeout
 
@@ -80,7 +80,7 @@ class _Server:
                     self._ready.set_exception(AhpError(why))
 
     def _connection(self, said: Any) -> Any:
-        mcp = sdk("mcp", "mcp")
+        mcp = library("mcp", "mcp")
         if self._settings.url:
             return mcp.Client(self._settings.url, cache=None)
         command, *args = self._settings.command

@@ -1,4 +1,4 @@
-"""Models behind Anthropic's messages, asked through the official SDK on real sockets."""
+"""Models behind Anthropic's messages, on real sockets."""
 
 from __future__ import annotations
 

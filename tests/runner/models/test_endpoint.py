@@ -120,12 +120,12 @@ def test_without_the_package_for_it_there_is_no_keyring(monkeypatch: pytest.Monk
 
 
 def test_a_missing_package_is_told_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
+    monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(AhpError, match=re.escape(installed.command("runner"))) as raised:
         connect("m", "http://127.0.0.1:1/v1", env={})
     assert "\n" not in str(raised.value)
     with pytest.raises(AhpError, match="which is not installed"):
-        exchange.sdk("openai")
+        exchange.library("httpx2")
 
 
 def test_the_only_model_of_a_server_need_not_be_named() -> None:

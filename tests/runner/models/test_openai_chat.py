@@ -1,4 +1,4 @@
-"""Models behind chat completions, asked through the official SDK on real sockets."""
+"""Models behind chat completions, on real sockets."""
 
 from __future__ import annotations
 
@@ -243,9 +243,9 @@ def test_a_certificate_that_nobody_trusts_is_not_asked_again() -> None:
     plain = ssl.SSLError()
     plain.reason = "WRONG_VERSION_NUMBER"
     for cause in (ssl.SSLCertVerificationError("self-signed"), plain):
-        found = exchange._unreachable(cause)
+        found = exchange._broken(cause)
         assert (found.transient, "no secure connection" in str(found)) == (False, True)
-    assert exchange._unreachable(ssl.SSLEOFError("eof.")).transient
+    assert exchange._broken(ssl.SSLEOFError("eof.")).transient
 
 
 def test_a_byte_order_mark_before_a_reply_is_in_nobodys_way() -> None:
