@@ -15,15 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from ahp.facts.policy import AGENT_FILE
 from ahp.runner.verification import outcomes, tools
 from ahp.runner.verification.check import REPORT, Check, Ran
+from ahp.runner.verification.outcomes import Failure, Record
 from ahp.runner.verification.project import Project, joined, tops
-from ahp.runner.verification.result import (
-    DETAILS,
-    VerificationDetail,
-    VerificationResult,
-    VerificationType,
-    counted,
-    detail,
-)
+from ahp.runner.verification.result import DETAILS, VerificationResult, VerificationType, counted, detail
 from ahp.system import files, jsontext, process
 from ahp.system.errors import AhpError
 
@@ -63,13 +57,14 @@ def read_go(ran: Ran, program: str, env: Mapping[str, str]) -> VerificationResul
     failed = [key for key, what in tests.items() if what == "fail"]
     # A test that fails because its subtests do says nothing itself.
     leaves = [key for key in failed if not any(f"{key[1]}/" in other[1] and other[0] == key[0] for other in failed)]
-    details = [_go_failure(key, printed.get(key, ""), ran) for key in leaves]
     passed, skipped = (sum(what == one for what in tests.values()) for one in ("pass", "skip"))
     if leaves or not ran.code:
-        left = [f"{test} ({package})" for package, test in _of_go(ran, program, env, tests)] if not ran.code else []
-        if left:
-            return outcomes.not_run(ran, "go test", left)
-        return outcomes.of_counts(ran, "go test", passed, len(leaves), details[:DETAILS], skipped=skipped)
+        record = Record(
+            passed=passed, skipped=skipped, failed=[_go_failure(*one, printed.get(one, ""), ran) for one in leaves]
+        )
+        left = _of_go(ran, program, env, tests) if not ran.code else []
+        record.not_run = [f"{test} ({package})" for package, test in left]
+        return outcomes.of_record(ran, "go test", record)
     said = "".join(printed.values()) + ran.said
     places = [detail(outcomes.relative(file, ran), int(line), why, said) for file, line, why in _GO_PLACE.findall(said)]
     if not (ended or places):
@@ -96,17 +91,15 @@ def _of_go(
     return left
 
 
-def _go_failure(key: tuple[str, str], printed: str, ran: Ran) -> VerificationDetail:
+def _go_failure(package: str, test: str, printed: str, ran: Ran) -> Failure:
     """Go names files without their folder, which ends the import path of the package."""
-    package, test = key
     inner = package.split("/")
     for file, line, said in _GO_PLACE.findall(printed):
         folders = ("/".join(inner[start:]) for start in range(len(inner) + 1))
         path = next((one for at in folders if outcomes.in_project(one := os.path.join(at, file), ran)), None)
-        if path is not None:
-            why = "it panicked" if said.startswith("+0x") else said  # a place of a stack
-            return detail(outcomes.relative(path, ran), int(line), f"{test}: {why}", printed)
-    return detail(ran.directory, None, f"{test} failed", printed)
+        if path is not None:  # what follows may be a place of a stack
+            return Failure(test, path, int(line), "it panicked" if said.startswith("+0x") else said, printed)
+    return Failure(test, ".", 0, "it failed", printed)
 
 
 def read_cargo(ran: Ran, program: str, env: Mapping[str, str]) -> VerificationResult:
@@ -129,15 +122,16 @@ def read_cargo(ran: Ran, program: str, env: Mapping[str, str]) -> VerificationRe
     if not ran.code and (left > 0 or len(results) < len(begun)):
         why = f"cargo test ended with 0, and {counted(max(left, 1), 'test')} did not come to an end"
         return outcomes.crash(ran, "cargo test", why)
-    details = [_rust_failure(name, said, ran) for name, said in _RUST_FAILURE.findall(text)[:DETAILS]]
-    return outcomes.of_counts(ran, "cargo test", passed, failed, details, skipped=ignored)
+    red = [_rust_failure(name, said) for name, said in _RUST_FAILURE.findall(text)]
+    record = Record(passed=passed, skipped=ignored, failed=red, failures=failed)
+    return outcomes.of_record(ran, "cargo test", record)
 
 
-def _rust_failure(name: str, said: str, ran: Ran) -> VerificationDetail:
+def _rust_failure(name: str, said: str) -> Failure:
     at = _RUST_PLACE.search(said)
-    if at is None:
-        return detail(ran.directory, None, f"{name} failed", said)
-    return detail(outcomes.relative(at[1], ran), int(at[2]), f"{name}: {at[3] or 'panicked'}", said)
+    return (
+        Failure(name, at[1], int(at[2]), at[3] or "panicked", said) if at else Failure(name, ".", 0, "it failed", said)
+    )
 
 
 def _lines(printed: bytes) -> Iterator[dict[str, Any]]:
@@ -209,7 +203,7 @@ def _read(ran: Ran, named: NamedCheck, in_file: bool) -> VerificationResult:
         return missing
     data = ran.report if in_file else ran.out
     if named.report == "junit":
-        return outcomes.of_junit(ran, named.name, data=data)
+        return outcomes.of_junit(ran, named.name, data)
     if named.report == "sarif":
         return outcomes.of_sarif(ran, named.name, data or b"")
     if named.report == "tap":
@@ -225,8 +219,9 @@ def _of_tap(ran: Ran, what: str, text: str) -> VerificationResult:
         return outcomes.crash(ran, what, f"{what} ended with {ran.code} before its tests had run")
     failed = [name for bad, name, directive in lines if bad and directive != "todo"]
     skipped = sum(directive == "skip" for _, _, directive in lines)
-    details = [detail(ran.directory, None, f"{name or 'a test'} failed", text) for name in failed[:DETAILS]]
-    return outcomes.of_counts(ran, what, len(lines) - len(failed) - skipped, len(failed), details, skipped=skipped)
+    red = [Failure(name or "a test", ".", 0, "it failed", text) for name in failed]
+    record = Record(passed=len(lines) - len(failed) - skipped, skipped=skipped, failed=red)
+    return outcomes.of_record(ran, what, record)
 
 
 def implied_checks(project: Project, env: Mapping[str, str]) -> list[Check]:

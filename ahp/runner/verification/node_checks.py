@@ -2,23 +2,17 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ahp.facts import junit
 from ahp.policy.presets import PRESETS
 from ahp.runner.verification import outcomes, tools
 from ahp.runner.verification.check import PLUGINS, REPORT, SCRATCH, Check, Ran
+from ahp.runner.verification.outcomes import Failure, Record
 from ahp.runner.verification.project import Project, joined, tops, upper_first
-from ahp.runner.verification.result import (
-    DETAILS,
-    VerificationDetail,
-    VerificationResult,
-    VerificationType,
-    counted,
-    detail,
-)
+from ahp.runner.verification.result import DETAILS, VerificationDetail, VerificationResult, counted, detail
 from ahp.system import jsontext, process
 
 _TEST_FILE = re.compile(r"(?:^|/)(?:__tests__/.*|[^/]*\.(?:test|spec))\.[cm]?[jt]sx?$")
@@ -121,23 +115,23 @@ def _read_script(ran: Ran, what: str) -> VerificationResult:
         begun = sum(line.get("begun", 0) for line in lines)
         if not begun:
             return outcomes.by_exit_code(ran, what, "package.json")
-        passed, skipped = (sum(line[key] for line in told) for key in ("passed", "skipped"))
         failed = [one for line in told for one in line["failed"]]
-        details = []
-        for file, line, name, said, whole in failed[:DETAILS]:
-            case = junit.Case(f"{file}::{name}", file, line, said.partition("\n")[0])
-            case.text = ran.said if whole else said
-            details.append(outcomes.of_case(case, ran))
-        if not (failed or ran.code) and len(told) < begun:
-            return outcomes.crash(ran, what, f"{what} ended with 0, and its tests did not come to their end")
-        left = [f"{name} ({outcomes.relative(file, ran)})" for line in told for file, name in line["not_run"]]
-        if left and not failed and not ran.code:
-            return outcomes.not_run(ran, what, left)
-        broken = failed and all(one[-1] for one in failed)
-        red: VerificationType = "collection_error" if broken else "test_failure"
-        return outcomes.of_counts(ran, what, passed, len(failed), details, red, skipped=skipped)
+        record = Record(
+            passed=sum(line["passed"] for line in told),
+            skipped=sum(line["skipped"] for line in told),
+            # Of a file that cannot be loaded what was printed tells more.
+            failed=[
+                Failure(f"{file}::{name}", file, line, said.partition("\n")[0], ran.said if whole else said)
+                for file, line, name, said, whole in failed
+            ],
+            not_loaded=sum(one[-1] for one in failed),
+            not_run=[f"{name} ({outcomes.relative(file, ran)})" for line in told for file, name in line["not_run"]],
+        )
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return outcomes.crash(ran, what)
+    if not (failed or ran.code) and len(told) < begun:
+        return outcomes.crash(ran, what, f"{what} ended with 0, and its tests did not come to their end")
+    return outcomes.of_record(ran, what, record)
 
 
 def _manager(project: Project, folder: str) -> str:
@@ -150,41 +144,36 @@ def _read_jest(ran: Ran, what: str) -> VerificationResult:
     try:
         report: Any = jsontext.decode((ran.report or b"").decode("utf-8", "replace"))
         suites = report["testResults"]
-        passed, failed = int(report["numPassedTests"]), int(report["numFailedTests"])
-        skipped = int(report.get("numPendingTests", 0))
-        details: list[VerificationDetail] = []
-        broken = 0
-        for suite in suites:
-            cases = [case for case in suite["assertionResults"] if case["status"] == "failed"]
-            if not cases and suite["status"] == "failed":
-                broken += 1
-                details.append(_place(str(suite["name"]), None, "it cannot be loaded", str(suite.get("message")), ran))
-            details += [_failed(suite, case, ran) for case in cases]
+        cases = [(suite, one) for suite in suites for one in suite["assertionResults"] if one["status"] == "failed"]
+        red = [suite["name"] for suite, _ in cases]
+        broken = [suite for suite in suites if suite["status"] == "failed" and suite["name"] not in red]
+        record = Record(
+            passed=report["numPassedTests"],
+            skipped=report.get("numPendingTests", 0),
+            failed=[
+                *(Failure("it cannot be loaded", one["name"], 0, "", str(one.get("message"))) for one in broken),
+                *(_failure(str(suite["name"]), case) for suite, case in cases),
+            ],
+            failures=report["numFailedTests"] + len(broken),
+            not_loaded=len(broken),
+            files=[str(suite["name"]) for suite in suites],
+        )
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        if ran.code and re.search(r"No tests? (?:files )?found", ran.said):
-            return outcomes.no_tests(what)
-        return outcomes.crash(ran, what)
-    if not suites:
-        return outcomes.no_tests(what)
-    only_broken = bool(broken) and not failed
-    red: VerificationType = "collection_error" if only_broken else "test_failure"
-    found = outcomes.of_counts(ran, what, passed, failed + broken, details[:DETAILS], red, skipped=skipped)
-    ran_files = {outcomes.relative(str(suite["name"]), ran) for suite in suites}
-    left_out = [path for path in (outcomes.relative(one, ran) for one in ran.files) if path not in ran_files]
-    return outcomes.less(found, left_out)
+        none = ran.code and re.search(r"No tests? (?:files )?found", ran.said)
+        return (
+            outcomes.of_record(replace(ran, code=0), what, Record(passed=0, skipped=0, failed=[]))
+            if none
+            else outcomes.crash(ran, what)
+        )
+    return outcomes.of_record(ran if suites else replace(ran, code=0), what, record)
 
 
-def _failed(suite: Any, case: Any, ran: Ran) -> VerificationDetail:
+def _failure(file: str, case: Any) -> Failure:
     said = "\n".join(str(message) for message in case.get("failureMessages") or ())
     name = " > ".join([*map(str, case.get("ancestorTitles") or ()), str(case.get("title") or "")])
-    return _place(str(suite["name"]), case.get("location"), name, said, ran)
-
-
-def _place(file: str, location: Any, name: str, said: str, ran: Ran) -> VerificationDetail:
-    at = re.search(re.escape(file) + r":(\d{1,9})", said)
-    line = int(at[1]) if at else location.get("line") if isinstance(location, dict) else None
+    line = case["location"].get("line") if isinstance(case.get("location"), dict) else None
     first = next((one for one in said.split("\n") if one.strip()), "")
-    return detail(outcomes.relative(file, ran), line if isinstance(line, int) else None, f"{name}: {first}", said)
+    return Failure(name, file, line if isinstance(line, int) else 0, first, said)
 
 
 def eslint(project: Project, env: Mapping[str, str]) -> list[Check]:

@@ -1,9 +1,11 @@
-"""Results that several tools come to in the same way: by their exit code, or by a report in JUnit XML."""
+"""What runs of tests and linters come to: by a record of what became of the tests, SARIF, or the exit code alone."""
 
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, Field, ValidationError
 
 from ahp.facts import command_output, junit
 from ahp.facts.policy import AGENT_FILE
@@ -15,7 +17,6 @@ from ahp.runner.verification.result import (
     LEFT_OUT,
     VerificationDetail,
     VerificationResult,
-    VerificationType,
     clean,
     counted,
     detail,
@@ -30,17 +31,84 @@ _TRACE = re.compile(r'^E?\W{0,40}File "([^"\n]{1,500})", line (\d{1,9})', re.MUL
 _STACK = re.compile(r"^[ \t]*at .{0,500}?\(?(?:file://)?(/[^\s():]{1,500}):(\d{1,9}):\d+\)?$", re.MULTILINE)
 
 
+class Failure(NamedTuple):
+    """A test that failed: its name, its place where that is told ("", 0), what it said in short, and all of it."""
+
+    name: str
+    path: str = ""
+    line: int = 0
+    message: str = ""
+    text: str = ""
+
+
+_Count = Annotated[int, Field(ge=0)]
+
+
+class Record(BaseModel):
+    """What became of the tests of one run, whoever tells it; the plugins of ours write it as JSON.
+
+    `failures` is how many failed, where that is more than `failed` has; `not_loaded` of them are files that cannot be
+    loaded. `not_run` are tests that there are and that have no outcome, `left_out` those that were not chosen. `files`
+    are where tests were loaded from, relative to the folder of the run; None where nobody tells.
+    """
+
+    passed: _Count
+    skipped: _Count
+    failed: list[Failure]
+    failures: _Count = 0
+    not_loaded: _Count = 0
+    not_run: list[str] = []
+    left_out: list[str] = []
+    files: list[str] | None = None
+
+
+def recorded(ran: Ran) -> Record | None:
+    """What a plugin of ours wrote, None where that is nothing. Tests can write to it, too."""
+    try:
+        return Record.model_validate_json(ran.record or b"")
+    except ValidationError:
+        return None
+
+
+def of_record(ran: Ran, what: str, record: Record, holds_tests: re.Pattern[bytes] | None = None) -> VerificationResult:
+    """What a record comes to, held against the exit code: one of green tests is not believed to a red one.
+
+    Files of tests that were not loaded and have something of the form `holds_tests` are left out.
+    """
+    number = max(record.failures, len(record.failed))
+    if number:
+        details = [_failed(one, ran) for one in record.failed[:DETAILS]]
+        broken = record.not_loaded == number
+        said = f"{counted(number, 'test')} {'could not be collected' if broken else 'failed'}, {record.passed} passed"
+        return VerificationResult("collection_error" if broken else "test_failure", said, details, start(details))
+    if ran.code:
+        said = f"{what} ended with {ran.code} although no test failed ({record.passed} passed)"
+        hint = f"Read what {what} says; it may hold a limit to coverage or warnings."
+        return VerificationResult("test_failure", said, [detail(ran.directory, None, said, ran.said)], hint)
+    if record.not_run:
+        more = f"{counted(len(record.not_run), 'test')} did not run, {record.not_run[0]} first"
+        return crash(ran, what, f"{what} ended with {ran.code}, and {more}")
+    if not record.passed:
+        said = f"{what} found no tests"
+        said += f": {counted(len(record.left_out), 'test')} left out" if record.left_out else ""
+        hint = "Write a test of what was changed."
+        return VerificationResult("no_tests", said, suggestion=hint, left_out=record.left_out[:LEFT_OUT])
+    known = {relative(path, ran) for path in record.files or ()}
+    there = [] if record.files is None else [path for path in ran.files if relative(path, ran) not in known]
+    unread = [path for path in there if holds_tests is None or _holds(f"{ran.folder}/{path}", holds_tests)]
+    left = ((record.left_out, "test"), (unread, "test file"))
+    out = " and ".join(counted(len(names), kind) for names, kind in left if names)
+    skipped = f", {record.skipped} skipped" if record.skipped else ""
+    said = f"{counted(record.passed, 'test')} passed{skipped}" + (f", {out} left out" if out else "")
+    left_out = [*(relative(path, ran) for path in unread), *record.left_out][:LEFT_OUT]
+    return VerificationResult("passed", said, left_out=left_out)
+
+
 def crash(ran: Ran, what: str, why: str = "") -> VerificationResult:
     """A tool that ended without saying what it found."""
     said = why or f"{what} ended with {ran.code} and told nothing that could be read"
     details = [detail(ran.directory, None, said, ran.said)] if ran.said else []
     return VerificationResult("crash", said, details, f"Run it by hand to see why {what} cannot do its work.")
-
-
-def not_run(ran: Ran, what: str, names: Sequence[str]) -> VerificationResult:
-    """A green end of a tool that did not run all the tests that there are."""
-    more = f"{counted(len(names), 'test')} did not run, {names[0]} first"
-    return crash(ran, what, f"{what} ended with {ran.code}, and {more}")
 
 
 _ONLY_EXIT = (
@@ -88,69 +156,21 @@ def of_sarif(ran: Ran, what: str, data: bytes, suggestion: str = "") -> Verifica
     return VerificationResult("lint_failure", f"{what} found {counted(output.count, 'violation')}", found, suggestion)
 
 
-def of_junit(ran: Ran, what: str, *, data: bytes | None = None, not_collected: bool = False) -> VerificationResult:
-    """What a JUnit report tells, held against the exit code: a report of green tests is not believed to a red one."""
-    data = ran.report if data is None else data
+def of_junit(ran: Ran, what: str, data: bytes | None) -> VerificationResult:
+    """What a JUnit report tells."""
     if data is None:
         return crash(ran, what)
     try:
         report = junit.parse(data, "its report")
     except Absent as absent:
         return crash(ran, what, f"{what} ended with {ran.code}, and {clean(str(absent), 300)}")
-    details = [of_case(case, ran) for case in report.failed[:DETAILS]]
-    red: VerificationType = "collection_error" if not_collected else "test_failure"
+    failed = [Failure(one.name, one.path, one.line, one.message, one.text) for one in report.failed]
     passed = max(report.total - report.failed_count - report.skipped, 0)
-    return of_counts(ran, what, passed, report.failed_count, details, red, skipped=report.skipped)
+    told = Record(passed=passed, skipped=report.skipped, failed=failed, failures=report.failed_count)
+    return of_record(ran, what, told)
 
 
-def of_counts(
-    ran: Ran,
-    what: str,
-    passed: int,
-    failed: int,
-    details: Sequence[VerificationDetail],
-    red: VerificationType = "test_failure",
-    *,
-    skipped: int = 0,
-) -> VerificationResult:
-    """What counts of tests come to, held against the exit code. `red` is what failures are called."""
-    if failed or details:
-        number = max(failed, len(details))
-        said = "could not be collected" if red == "collection_error" else "failed"
-        return VerificationResult(red, f"{counted(number, 'test')} {said}, {passed} passed", details, start(details))
-    if ran.code and red == "collection_error":
-        return crash(ran, what)  # it was interrupted, and not by what cannot be collected
-    if ran.code:
-        said = f"{what} ended with {ran.code} although no test failed ({passed} passed)"
-        found = [detail(ran.directory, None, said, ran.said)]
-        return VerificationResult(
-            red, said, found, f"Read what {what} says; it may hold a limit to coverage or warnings."
-        )
-    if not passed:
-        return no_tests(what)
-    return VerificationResult("passed", green(passed, skipped))
-
-
-def no_tests(what: str) -> VerificationResult:
-    """What a tool says that found nothing to run."""
-    return VerificationResult("no_tests", f"{what} found no tests", suggestion="Write a test of what was changed.")
-
-
-def green(passed: int, skipped: int) -> str:
-    """The summary of what passed."""
-    return f"{counted(passed, 'test')} passed" + (f", {skipped} skipped" if skipped else "")
-
-
-def less(found: VerificationResult, test_files: Sequence[str], tests: Sequence[str] = ()) -> VerificationResult:
-    """What passed, with the files and tests that were left out."""
-    if not found.ok:
-        return found
-    left = [counted(len(names), what) for names, what in ((tests, "test"), (test_files, "test file")) if names]
-    told = f"{found.summary}, {' and '.join(left)} left out" if left else found.summary
-    return replace(found, summary=told, left_out=[*test_files, *tests][:LEFT_OUT])
-
-
-def holds(path: str, form: re.Pattern[bytes]) -> bool:
+def _holds(path: str, form: re.Pattern[bytes]) -> bool:
     """Whether a file of tests has something of this form."""
     try:
         return form.search(files.read(path, _READ) or b"") is not None
@@ -177,19 +197,18 @@ def relative(path: str, ran: Ran) -> str:
     return os.path.normpath(joined(ran.directory, path)) if path else ran.directory
 
 
-def of_case(case: junit.Case, ran: Ran) -> VerificationDetail:
+def _failed(one: Failure, ran: Ran) -> VerificationDetail:
     """A failed test and its place: in the project, where it has one there."""
-    path, line = case.path, case.line
+    path, line = one.path, one.line
     # The last place of the project in a traceback is where it failed; of a stack of Node it is the first.
     for form, which in ((_PLACE, -1), (_STACK, 0), (_TRACE, -1)):
-        places = [place for place in form.findall(case.text) if in_project(place[0], ran)]
+        places = [place for place in form.findall(one.text) if in_project(place[0], ran)]
         if places:
             path, line = places[which][0], int(places[which][1])
             break
-    said = case.message or case.text.strip()
-    group, _, name = case.name.rpartition("::")
+    group, _, name = one.name.rpartition("::")
     file = relative(path, ran) if path else _named(group, name, ran)
-    return detail(file, line, f"{name}: {said}", case.text)
+    return detail(file, line, f"{name}: {one.message or one.text.strip()}", one.text)
 
 
 def _named(group: str, name: str, ran: Ran) -> str:

@@ -3,10 +3,12 @@
 It runs in the project's own interpreter, whatever its version, so it stands alone and keeps to what Python 3.7 and
 pytest 6 have. `AHP_TEST_RECORD` names the file that it writes, in JSON:
 
-- `passed`, `failed` and `skipped`: how many tests came to that;
-- `left_out`: the tests that were collected and not chosen; `not_run`: those that were chosen and have no outcome;
-- `faked`: tests that raised, with what they raised, and are reported as passed;
-- `unseen`: tests that are reported as passed and that pytest did not run;
+- `passed` and `skipped`: how many tests came to that;
+- `failed`: tests that did not, and files that cannot be loaded, as [id, file, line, what was said in short, all of it];
+  also tests that raised and are reported as passed;
+- `not_loaded`: how many of these are such files;
+- `left_out`: the tests that were collected and not chosen;
+- `not_run`: those that were chosen and have no outcome, or are reported as passed and were not run by pytest;
 - `files`: the files that tests were collected from, relative to the folder where pytest was started.
 
 Options that keep tests from running (--collect-only, --setup-only, --setup-plan), or that wait for a person (--pdb,
@@ -29,6 +31,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _RECORD = os.environ.pop("AHP_TEST_RECORD", "")  # an xdist worker has none
 _NOT_FOR_TESTS = ("collectonly", "setuponly", "setupplan", "trace", "usepdb")
 _MOST = 200  # names of one list
+_TEXT = 8_000  # characters of what a test said
 _WORKER = "ahp_"  # what a worker tells begins with it
 
 _collected: dict[str, None] = {}
@@ -36,9 +39,10 @@ _files: dict[str, None] = {}
 _chosen: dict[str, None] = {}
 _left_out_by_workers: dict[str, None] = {}
 _ended: dict[str, str] = {}
-_faked: dict[tuple[str, str], str] = {}
-_unseen: dict[str, None] = {}
+_failed: dict[str, list[Any]] = {}
+_not_loaded: set[str] = set()
 _called: set[str] = set()
+_root = [""]
 
 # What tests start themselves is not to load this.
 _paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
@@ -52,6 +56,7 @@ if _HERE in _paths:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: Any) -> None:
     """Takes back what keeps tests from running."""
+    _root[0] = str(getattr(config, "rootdir", ""))
     for name in _NOT_FOR_TESTS:
         if getattr(config.option, name, False):
             setattr(config.option, name, False)
@@ -107,16 +112,33 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Generator[None, Any, None
 def pytest_runtest_logreport(report: Any) -> Generator[None, Any, None]:
     """What became of a test; of one that runs again, the last time counts."""
     yield
-    test, phase = report.nodeid, report.when
-    _faked.pop((test, phase), None)
-    if report.outcome == "passed" and getattr(report, "ahp_raised", ""):
-        _faked[test, phase] = report.ahp_raised
-    elif report.outcome != "passed":
-        _ended[test] = report.outcome
-    elif phase == "call" and getattr(report, "ahp_ran", False):
+    test, raised = report.nodeid, getattr(report, "ahp_raised", "")
+    if report.when == "setup":
+        _failed.pop(test, None)
+    if report.outcome == "passed" and raised:
+        _note_failed(report, f"{raised} (reported as passed)")
+    elif report.outcome == "failed":
+        _note_failed(report)
+    elif report.outcome == "skipped":
+        _ended[test] = "skipped"
+    elif report.when == "call" and getattr(report, "ahp_ran", False):
         _ended[test] = "passed"
-    elif phase == "call":
-        _unseen[test] = None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collectreport(report: Any) -> None:
+    """A file that cannot be loaded; a controller of xdist hears of those of its workers."""
+    if report.failed:
+        _not_loaded.add(report.nodeid)
+        _note_failed(report)
+
+
+def _note_failed(report: Any, said: str = "") -> None:
+    file, line = (getattr(report, "location", None) or (report.nodeid.partition("::")[0], None))[:2]
+    path = os.path.relpath(os.path.join(_root[0], file))
+    said = said or str(getattr(getattr(report.longrepr, "reprcrash", None), "message", ""))
+    text = str(getattr(report, "longreprtext", ""))[-_TEXT:]
+    _failed.setdefault(report.nodeid, [report.nodeid, path, (line or 0) + (line is not None), said[:_TEXT], text])
 
 
 @pytest.hookimpl(tryfirst=True, hookwrapper=True)
@@ -131,16 +153,14 @@ def pytest_sessionfinish(session: Any) -> Generator[None, Any, None]:
     if not _RECORD:
         return
     left_out += [name for name in _left_out_by_workers if name not in _chosen]
-    faked = {name for name, _ in _faked}
-    known = {*_ended, *faked, *_unseen}
     record = {
-        "passed": sum(what == "passed" and name not in faked for name, what in _ended.items()),
-        "failed": sum(what == "failed" for what in _ended.values()),
-        "skipped": sum(what == "skipped" for what in _ended.values()),
+        "passed": sum(what == "passed" and name not in _failed for name, what in _ended.items()),
+        "skipped": sum(what == "skipped" and name not in _failed for name, what in _ended.items()),
+        "failed": list(_failed.values())[:_MOST],
+        "failures": len(_failed),
+        "not_loaded": len(_not_loaded),
         "left_out": left_out[:_MOST],
-        "not_run": [name for name in _chosen if name not in known][:_MOST],
-        "faked": [[name, said] for (name, _), said in _faked.items()][:_MOST],
-        "unseen": [name for name in _unseen if name not in _ended][:_MOST],
+        "not_run": [name for name in _chosen if name not in {*_ended, *_failed}][:_MOST],
         "files": list(_files),
     }
     with open(_RECORD, "w", encoding="utf-8") as stream:

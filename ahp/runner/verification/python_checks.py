@@ -9,15 +9,13 @@ from dataclasses import replace
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from ahp.facts import junit
 from ahp.policy.presets import PRESETS
-from ahp.runner.verification import outcomes, pytest_record, tools
-from ahp.runner.verification.check import PLUGIN, PLUGINS, RECORD, REPORT, SCRATCH, Check, Ran
+from ahp.runner.verification import outcomes, tools
+from ahp.runner.verification.check import PLUGIN, PLUGINS, RECORD, SCRATCH, Check, Ran
 from ahp.runner.verification.project import Project, joined, tops, upper_first
-from ahp.runner.verification.result import DETAILS, VerificationResult, VerificationType
-from ahp.system import jsontext, process
+from ahp.runner.verification.result import VerificationResult, detail
+from ahp.system import process
 
 _MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "requirements.txt")
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests)\.py$")
@@ -27,10 +25,11 @@ _OF_PYTEST = re.compile(r"^(?:import pytest|from pytest|(?:async )?def test_)", 
 _OF_UNITTEST = re.compile(r"^[ \t]*(?:import|from) unittest\b", re.MULTILINE)
 _LOOKED_AT = 40  # test files that are read to tell unittest from pytest
 _RUFF_FILES = ("ruff.toml", ".ruff.toml")
-_HOLDS_TESTS = re.compile(rb"^[ \t]+(?:async[ \t]+)?def[ \t]+test", re.MULTILINE)
-_UNITTEST = Path(__file__).with_name("unittest_outcomes.py")
+_HOLDS_TESTS = re.compile(rb"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+[Tt]est", re.MULTILINE)
+_HOLDS_METHODS = re.compile(rb"^[ \t]+(?:async[ \t]+)?def[ \t]+test", re.MULTILINE)
+_PYTEST, _UNITTEST = (Path(__file__).with_name(f"{name}_outcomes.py") for name in ("pytest", "unittest"))
+_NO_PYTEST = re.compile(r"No module named '?pytest'?\s*$")
 _NO_TESTS = 5  # the exit code of unittest, since Python 3.12
-_RAISED = re.compile(r"^(?!Traceback|Exception )[\w.]+(?:Error|Exception|Warning|Exit)\b.*$", re.MULTILINE)
 
 
 def tests(project: Project, env: Mapping[str, str]) -> list[Check]:
@@ -102,11 +101,11 @@ def _is_pytest(project: Project, folder: str, below: Sequence[str], files: Seque
 
 def _pytest(project: Project, folder: str, files: Sequence[str], python: str, env: Mapping[str, str]) -> Check:
     argv = (
-        *("pytest", "-q", "--color=no", "--override-ini=junit_family=xunit1"),
-        *(f"--override-ini=cache_dir={SCRATCH}", f"--junitxml={REPORT}", f"-p{PLUGIN}"),
+        *("pytest", "-q", "--color=no"),
+        *(f"--override-ini=cache_dir={SCRATCH}", f"-p{PLUGIN}"),
     )
     made = _module(project, folder, files, python, env)
-    return replace(made, argv=(*made.argv, *argv), read=partial(pytest_record.read, python=python))
+    return replace(made, argv=(*made.argv, *argv), read=partial(read_pytest, python=python))
 
 
 def _module(project: Project, folder: str, files: Sequence[str], python: str, env: Mapping[str, str]) -> Check:
@@ -119,7 +118,7 @@ def _module(project: Project, folder: str, files: Sequence[str], python: str, en
         env=_loading(env),
         files=files,
         toolchain=lambda: tools.python_versions(python, os.path.join(project.root, folder), env),
-        plugin=pytest_record.PLUGIN,
+        plugin=_PYTEST,
     )
 
 
@@ -137,7 +136,7 @@ def _unittest(project: Project, folder: str, files: Sequence[str], python: str, 
     start = "." if packaged or not files else files[0].partition("/")[0]
     made = _module(project, folder, files, python, env)
     argv = (*made.argv, PLUGIN, "discover", "-s", start, "-p", pattern)
-    return replace(made, name="unittest", argv=argv, read=_read_unittest, plugin=_UNITTEST)
+    return replace(made, name="unittest", argv=argv, read=read_unittest, plugin=_UNITTEST)
 
 
 def _in_package(project: Project, folder: str, path: str) -> bool:
@@ -146,27 +145,34 @@ def _in_package(project: Project, folder: str, path: str) -> bool:
     return all(project.has(joined(folder, f"{one}/__init__.py")) for one in above)
 
 
-def _read_unittest(ran: Ran) -> VerificationResult:
-    """The record of our plugin, which unittest's own runner wrote last. Tests can write it, too."""
-    try:
-        record: Any = jsontext.decode((ran.record or b"").decode())
-        details = []
-        for group, name, said in record["failed"]:
-            raised = _RAISED.findall(said)
-            case = junit.Case(f"{group}::{name}", "", 0, raised[0] if raised else said)
-            case.text = said
-            details.append(outcomes.of_case(case, ran))
-        # unittest was started here, so what it cannot find is no choice of the project's.
-        known = frozenset(record["files"])
-        unread = [one for one in ran.files if one not in known and outcomes.holds(f"{ran.folder}/{one}", _HOLDS_TESTS)]
-        if not details and (left := [*record["not_run"], *unread]):
-            return outcomes.not_run(ran, "unittest", left)
-        red: VerificationType = "collection_error" if record["not_loaded"] == len(details) > 0 else "test_failure"
-        ended = replace(ran, code=0 if ran.code == _NO_TESTS else ran.code)
-        passed, skipped = record["passed"], record["skipped"]
-        return outcomes.of_counts(ended, "unittest", passed, len(details), details[:DETAILS], red, skipped=skipped)
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        return outcomes.crash(ran, "unittest", f"unittest ended with {ran.code} and did not come to its end")
+def read_pytest(ran: Ran, python: str) -> VerificationResult:
+    """What a run of pytest found: our plugin sees each test run, whatever a report says of it in the end."""
+    record = outcomes.recorded(ran)
+    if record is None and _NO_PYTEST.search(ran.said):
+        said, how = f"pytest is not installed for {python}", f"{python} -m pip install pytest"
+        return VerificationResult("tool_missing", said, suggestion=how)
+    if ran.code == 4 and b"while loading conftest" in ran.err:
+        found = [detail(ran.directory, None, "a conftest.py cannot be loaded", ran.said)]
+        said = "pytest could not load a conftest.py"
+        return VerificationResult("collection_error", said, found, "Fix the conftest.py that it names.")
+    if ran.code not in (0, 1, 2, _NO_TESTS) or (ran.code == 2 and record and not record.failed):
+        return outcomes.crash(ran, "pytest")
+    return _held_against(ran, "pytest", record, _HOLDS_TESTS)
+
+
+def read_unittest(ran: Ran) -> VerificationResult:
+    """What a run of unittest found. It was started here, so what it cannot find is no choice of the project's."""
+    found = _held_against(ran, "unittest", outcomes.recorded(ran), _HOLDS_METHODS)
+    unread = [path for path in found.left_out if found.ok]
+    said = f"unittest did not find the tests of {', '.join(unread[:5])}"
+    return outcomes.crash(ran, "unittest", said) if unread else found
+
+
+def _held_against(ran: Ran, what: str, record: outcomes.Record | None, holds: re.Pattern[bytes]) -> VerificationResult:
+    if record is None:
+        return outcomes.crash(ran, what, f"{what} ended with {ran.code} and did not come to its end")
+    ended = replace(ran, code=0) if ran.code == _NO_TESTS and not record.passed else ran
+    return outcomes.of_record(ended, what, record, holds)
 
 
 def ruff(project: Project, env: Mapping[str, str]) -> list[Check]:

@@ -4,7 +4,8 @@ It runs in the project's own interpreter, whatever its version, so it stands alo
 `AHP_TEST_RECORD` names the file that it writes, in JSON:
 
 - `passed` and `skipped`: how many tests came to that;
-- `failed`: the tests that did not, each once, and the fixtures, as [module.Class, name, what was said];
+- `failed`: the tests that did not, each once, and the fixtures, as [module.Class::name, "", 0, what was said in short,
+  all of it];
 - `not_loaded`: how many of these are files that cannot be loaded;
 - `not_run`: tests that were found and neither began nor were skipped;
 - `files`: where modules were loaded from, relative to the folder where it was started.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 _RECORD = os.environ.pop("AHP_TEST_RECORD", "")
 _HERE = os.getcwd()
 _MOST = 200  # names of one list
+_RAISED = re.compile(r"^(?!Traceback|Exception )[\w.]+(?:Error|Exception|Warning|Exit)\b.*$", re.MULTILINE)
 _NOT_LOADED = "unittest.loader._FailedTest."  # then the module
 # What tests start themselves is not to load this.
 _paths = os.environ.pop("PYTHONPATH", "").split(os.pathsep)[1:]
@@ -62,7 +65,9 @@ class _Runner(unittest.TextTestRunner):
         record = {
             "passed": len(result.begun.keys() - skipped - {id(one) for one in failed}),
             "skipped": len(result.skipped),
-            "failed": [[*_named(one.id()), said] for one, said in failed.items()],
+            "failed": [
+                [_named(one.id()), "", 0, (_RAISED.findall(said) or [said])[0], said] for one, said in failed.items()
+            ],
             "not_loaded": sum(one.id().startswith(_NOT_LOADED) for one in failed),
             # A suite of its own may run copies of its tests.
             "not_run": left[:_MOST] if len(result.begun) < len(found) else [],
@@ -73,12 +78,14 @@ class _Runner(unittest.TextTestRunner):
         return result
 
 
-def _named(told: str) -> tuple[str, str]:
+def _named(told: str) -> str:
+    """`module.Class::name`, of a fixture `setUpClass (module.Class)` too."""
+    group, name = told.rpartition(".")[0], told.rpartition(".")[2]
     if told.endswith(")"):
-        return told[:-1].partition(" (")[2], told.partition(" (")[0]
-    if told.startswith(_NOT_LOADED):
-        return told[len(_NOT_LOADED) :], told.rpartition(".")[2]
-    return told.rpartition(".")[0], told.rpartition(".")[2]
+        name, _, group = told[:-1].partition(" (")
+    elif told.startswith(_NOT_LOADED):
+        group = told[len(_NOT_LOADED) :]
+    return f"{group}::{name}"
 
 
 def _leaves(tests: Any) -> Iterator[Any]:

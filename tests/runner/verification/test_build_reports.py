@@ -124,7 +124,7 @@ def test_a_failure_of_go_says_its_place(tmp_path: Path) -> None:
     assert [(one.place, one.error) for one in read_go(ran(1, out, folder=str(tmp_path)), "go", {}).details] == [
         ("sub/a_test.go:12", "TestA/inner: got 1, want 2"),
         ("sub/a_test.go:3", "TestB: it panicked"),
-        (".", "TestC failed"),
+        (".", "TestC: it failed"),
     ]
 
 
@@ -187,4 +187,4 @@ def test_what_cargo_prints_is_held_against_what_it_began(code: int, out: str, ki
 
 def test_a_failure_of_rust_without_a_place_is_told() -> None:
     red = f"{GREEN}---- a stdout ----\nno place\n\nfailures:\n{GREEN.replace('2 passed; 0', '0 passed; 1')}"
-    assert read_cargo(ran(101, red), "cargo", {}).details[0].error == "a failed"
+    assert read_cargo(ran(101, red), "cargo", {}).details[0].error == "a: it failed"

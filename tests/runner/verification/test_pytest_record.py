@@ -1,4 +1,4 @@
-"""ahp.runner.verification.pytest_record: no pass where tests did not run, or failed and are reported as passed"""
+"""ahp.runner.verification.pytest_outcomes: no pass where tests did not run, or failed and are reported as passed"""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from ahp.runner.verification import pytest_outcomes
-from ahp.runner.verification.pytest_record import read
+from ahp.runner.verification.python_checks import read_pytest
 from tests.runner.verification.projects import PYTEST, ran, verify, write
 
 TESTS = "def test_good(): pass\ndef test_bad(): assert 0\n"
 GREEN = "def test_a(): pass\ndef test_b(): pass\n"
-RECORD = {"passed": 1, "failed": 0, "skipped": 0, "left_out": [], "not_run": [], "faked": [], "unseen": [], "files": []}
-ONE = '<testsuite><testcase name="a"/></testsuite>'
+RECORD = {"passed": 1, "skipped": 0, "failed": [], "not_loaded": 0, "left_out": [], "not_run": [], "files": []}
+RED = ["t.py::test_b", "t.py", 3, "AssertionError", "t.py:3: AssertionError"]
 FAKED = """\
 import pytest
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -32,10 +32,8 @@ def pytest_runtest_protocol(item, nextitem):
         item.ihook.pytest_runtest_logreport(report=report)
     return True
 """
-WRITES_ITSELF = f"""\
-import os, sys
-path = next(word.partition("=")[2] for word in sys.argv if word.startswith("--junitxml="))
-open(path, "w").write({ONE!r})
+WRITES_ITSELF = """\
+import gc, os
 os._exit(0)
 """
 
@@ -57,36 +55,32 @@ def told(**changes: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("code", "report", "record", "kind"),
+    ("code", "record", "kind"),
     [
-        (0, None, None, "crash"),  # os._exit in a test
-        (0, "<testsuite", told(), "crash"),
-        (0, '<!DOCTYPE x [<!ENTITY a "b">]><testsuite/>', told(), "crash"),
-        (0, "<html/>", told(), "crash"),
-        (0, "<testsuite/>", told(passed=0), "no_tests"),
-        (0, '<testsuite><testcase name="a"><failure message="x"/></testcase></testsuite>', told(), "test_failure"),
-        (0, '<testsuite tests="5" failures="2"/>', told(), "test_failure"),
-        (1, ONE, told(), "test_failure"),  # such as --cov-fail-under
-        (2, ONE, told(), "crash"),  # interrupted
-        (2, "<testsuite/>", told(passed=0), "crash"),
-        (3, ONE, told(), "crash"),
-        (4, None, None, "crash"),
-        (139, None, None, "crash"),
-        (0, ONE, told(), "passed"),
-        (0, ONE, None, "crash"),
-        (0, ONE, "{", "crash"),
-        (0, ONE, "[]", "crash"),
-        (0, ONE, told(passed=-1), "crash"),
-        (0, ONE, told(not_run=["t.py::test_b"]), "crash"),
-        (0, ONE, told(unseen=["t.py::test_b"]), "crash"),
-        (0, ONE, told(faked=[["t.py::test_b", "AssertionError"]]), "test_failure"),
-        (5, ONE, told(passed=0, left_out=["t.py::test_b"]), "no_tests"),
+        (0, None, "crash"),  # os._exit in a test
+        (0, told(passed=0), "no_tests"),
+        (0, told(failed=[RED]), "test_failure"),
+        (1, told(failed=[RED]), "test_failure"),
+        (0, told(failures=2), "test_failure"),
+        (2, told(failed=[RED], not_loaded=1), "collection_error"),
+        (1, told(), "test_failure"),  # such as --cov-fail-under
+        (2, told(), "crash"),  # interrupted
+        (2, told(passed=0), "crash"),
+        (3, told(), "crash"),
+        (4, None, "crash"),
+        (139, None, "crash"),
+        (0, told(), "passed"),
+        (0, "{", "crash"),
+        (0, "[]", "crash"),
+        (0, "[" * 100_000, "crash"),
+        (0, told(passed=-1), "crash"),
+        (0, told(not_run=["t.py::test_b"]), "crash"),
+        (5, told(passed=0, left_out=["t.py::test_b"]), "no_tests"),
+        (5, told(), "test_failure"),
     ],
 )
-def test_a_report_is_held_against_exit_code_and_record(
-    code: int, report: str | None, record: str | None, kind: str
-) -> None:
-    found = read(ran(code, "what pytest printed", report=report, record=record), sys.executable)
+def test_a_record_is_held_against_the_exit_code(code: int, record: str | None, kind: str) -> None:
+    found = read_pytest(ran(code, "what pytest printed", record=record), sys.executable)
     assert found.type == kind
     if kind == "crash":
         assert "what pytest printed" in found.details[0].context and not found.red and found.suggestion
@@ -95,16 +89,16 @@ def test_a_report_is_held_against_exit_code_and_record(
 @pytest.mark.parametrize(
     ("files", "kind", "summary"),
     [
-        ({"conftest.py": FAKED}, "test_failure", "1 test failed and reported as passed, 1 passed"),
-        ({"conftest.py": FORGED}, "crash", "2 tests did not run and reported as passed, test_it.py::test_good first"),
-        ({"test_a.py": NEVER_CALLED}, "crash", "3 tests did not run and reported as passed, test_a.py::test_c first"),
+        ({"conftest.py": FAKED}, "test_failure", "1 test failed, 1 passed"),
+        ({"conftest.py": FORGED}, "crash", "pytest ended with 0, and 2 tests did not run, test_it.py::test_good first"),
+        ({"test_a.py": NEVER_CALLED}, "crash", "pytest ended with 0, and 3 tests did not run, test_a.py::test_c first"),
         ({"conftest.py": WRAPPED}, "test_failure", "1 test failed, 1 passed"),
         ({"conftest.py": WRITES_ITSELF}, "crash", "pytest ended with 0 and did not come to its end"),
         ({"pytest.ini": PYTEST.rstrip() + " --setup-plan --trace\n"}, "test_failure", "1 test failed, 1 passed"),
         (
             {"test_a.py": "import pytest\ndef test_x(): pytest.exit('bye', returncode=0)\n"},
             "crash",
-            "pytest ended with 0 before 3 tests had run, test_a.py::test_x first",
+            "pytest ended with 0, and 3 tests did not run, test_a.py::test_x first",
         ),
     ],
 )
@@ -114,6 +108,8 @@ def test_what_a_project_says_of_its_tests_is_not_believed(
     write(tmp_path, **{"pytest.ini": PYTEST, "test_it.py": TESTS, **files})
     found = verify(tmp_path)
     assert (found.type, found.summary) == (kind, summary)
+    if files.get("conftest.py") == FAKED:
+        assert found.details[0].place == "test_it.py:2" and "(reported as passed)" in found.details[0].error
 
 
 def test_tests_that_a_change_leaves_out_are_no_pass(repo: Any) -> None:

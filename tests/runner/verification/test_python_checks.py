@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ahp.runner.verification.python_checks import _read_ruff, _read_unittest
+from ahp.runner.verification.python_checks import _read_ruff, read_unittest
 from tests.runner.verification.projects import PYTEST, checks, program, ran, verify, write
 
 FAILED = "def test_ok(): pass\n\ndef test_session_expiry():\n    assert 1800 == 3600\n"
@@ -271,4 +271,4 @@ def test_a_script_of_tox_that_lacks_a_package_cannot_run_here(repo: Any) -> None
 
 @pytest.mark.parametrize("record", [None, "no JSON", "7", "{}", '{"failed": [1]}', "[" * 100_000])
 def test_a_record_that_tests_have_written_to_is_no_pass(record: str | None) -> None:
-    assert _read_unittest(ran(0, record=record)).type == "crash"
+    assert read_unittest(ran(0, record=record)).type == "crash"
