@@ -10,7 +10,7 @@ from ahp.protocol.text import excerpt, one_line
 from ahp.runner.context.retriever import Place
 from ahp.runner.tools.tool import Tool
 from ahp.runner.words.plan import Plan, PlanStep, StepStatus
-from ahp.runner.words.plan_text import first_free_number
+from ahp.runner.words.plan_text import free_names
 
 _SYSTEM = """\
 You carry out a task in a software project.
@@ -25,7 +25,7 @@ leave it."""
 
 _PLANNING = """\
 First write the plan, and use no tool yet. Reply with one JSON object:
-{"title": "the goal", "steps": [{"id": "step_%(first)d", "description": "…", "dependencies": [], \
+{"title": "the goal", "steps": [{"id": "%(first)s", "description": "…", "dependencies": [], \
 "tools_expected": []}], "verification_policy": "auto"}
 or with a list:
 [PLAN]
@@ -154,7 +154,7 @@ def replanning(task: str, plan: Plan, problem: str, frames: Frames, *, steps: in
     """Why the plan has to change, and what is kept of it."""
     finished = _done(plan)
     kept = "\n".join(f"- {_named(plan.step(name))}" for name in finished) or "- none"
-    wanted = _planning(steps, policies, first_free_number(finished))
+    wanted = _planning(steps, policies, next(free_names(finished)))
     return (
         f"{direct(task)}\n\nThe plan has to change: {frames.problem(problem)}\n"
         f"Finished steps, which stay and keep their ids:\n{kept}\n"
@@ -162,7 +162,7 @@ def replanning(task: str, plan: Plan, problem: str, frames: Frames, *, steps: in
     )
 
 
-def _planning(steps: int, policies: Iterable[str], first: int = 1) -> str:
+def _planning(steps: int, policies: Iterable[str], first: str = "step_1") -> str:
     return _PLANNING % {"steps": steps, "policies": ", ".join(policies), "first": first}
 
 

@@ -1,7 +1,8 @@
 """Reading a plan out of a model's words: JSON, JSON in a fence or in prose, or the `[PLAN]` list (seed 003 §3.1)."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from itertools import count, islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -65,7 +66,7 @@ def parse_plan_from_text(
     raw = _find(markup.spoken(text), done, read_as)
     if isinstance(raw["steps"], list) and len(raw["steps"]) > _MOST_STEPS:
         raise PlanError([f"{len(raw['steps'])} steps are no plan; write a shorter one"])
-    left = _what_is_left(raw["steps"], done)
+    left = _what_is_left(raw["steps"], done, read_as) if isinstance(raw["steps"], list) else raw["steps"]
     if raw["steps"] and left == []:
         raise PlanError(["nothing is left to do in it: all its steps are finished; plan what is still missing"])
     policy = _policy(raw.get("verification_policy"), tuple(policies), read_as)
@@ -88,13 +89,10 @@ def _policy(written: Any, policies: tuple[str, ...], told: list[str]) -> str:
     return known
 
 
-def first_free_number(finished: Iterable[str]) -> int:
-    """The number of the first step that a plan behind `finished` steps may call its own: `step_3` behind two."""
-    taken = set(finished)
-    number = len(taken) + 1
-    while f"step_{number}" in taken:
-        number += 1
-    return number
+def free_names(finished: Collection[str], taken: Iterable[str] = ()) -> Iterator[str]:
+    """The names that steps of a plan behind `finished` ones may have: `step_3` and so on behind two."""
+    used = {*finished, *taken}
+    return (name for number in count(len(finished) + 1) if (name := f"step_{number}") not in used)
 
 
 def _find(text: str, done: dict[str, PlanStep], told: list[str]) -> dict[str, Any]:
@@ -111,7 +109,7 @@ def _find(text: str, done: dict[str, PlanStep], told: list[str]) -> dict[str, An
         for plan in (value, value.get("plan")) if isinstance(value, dict) else ():
             if isinstance(plan, dict) and (steps := _steps(plan)) is not None:
                 few = isinstance(steps, list) and len(steps) <= _MOST_STEPS
-                return {**plan, "steps": _normal(steps, told) if few else steps}
+                return {**plan, "steps": [_own_names(one, told) for one in steps] if few else steps}
     listed = _from_list(text, done)
     if listed is None:
         raise PlanError([broken], no_plan=broken == nothing)
@@ -124,24 +122,10 @@ def _steps(plan: dict[str, Any]) -> Any:
     return plan.get("steps", other)
 
 
-def _normal(steps: list[Any], told: list[str]) -> list[Any]:
-    """The steps with our names for what they hold, and with ids."""
-    found = [_renamed_fields({"description": one} if isinstance(one, str) else one, told) for one in steps]
-    taken = {_id(step) for step in found}
-    number = 0
-    for step in found:
-        if isinstance(step, dict) and step.get("id") in (None, ""):
-            number += 1
-            while f"step_{number}" in taken:
-                number += 1
-            step["id"] = f"step_{number}"
-            told.append(f"a step without an id is {step['id']}")
-    return found
-
-
-def _renamed_fields(step: Any, told: list[str]) -> Any:
+def _own_names(step: Any, told: list[str]) -> Any:
+    """A step with our names for what it holds; a text is what it does."""
     if not isinstance(step, dict):
-        return step
+        return {"description": step} if isinstance(step, str) else step
     step = dict(step)
     for own, others in _OTHER_NAMES.items():
         other = next((name for name in others if step.get(own) is None and step.get(name) is not None), None)
@@ -165,31 +149,23 @@ def _candidates(text: str) -> Iterator[str]:
 
 def _from_list(text: str, done: dict[str, PlanStep]) -> dict[str, Any] | None:
     """`[PLAN]` and numbered lines: ids step_1 … behind the finished ones, each step depending on the former."""
-    steps: list[dict[str, Any]] = []
     title: str | None = None
-    known = {_same(step.description) for step in done.values()}
-    number = first_free_number(done) - 1
-    lines = 0
+    items: list[str] = []
     for line in text.split("\n"):
         if title is None:
             marker = _MARKER.match(line) if "[" in line else None
             title = marker[1].strip() if marker else None
-            continue
-        item = _ITEM.match(line.rstrip()[:_LONGEST_ITEM]) if lines <= _MOST_STEPS else None
-        if item is None:
-            continue
-        lines += 1
-        description, tools = _split_tools(item[1])
-        step: dict[str, Any] = {"id": f"step_{lines}", "description": description, "tools_expected": tools}
-        if _same(description) in known:
-            continue
-        number += 1
-        while f"step_{number}" in done:
-            number += 1
-        step["id"], step["dependencies"] = f"step_{number}", [steps[-1]["id"]] if steps else []
-        steps.append(step)
-    if lines and not steps:
+        elif len(items) <= _MOST_STEPS and (item := _ITEM.match(line.rstrip()[:_LONGEST_ITEM])):
+            items.append(item[1])
+    known = {_same(step.description) for step in done.values()}
+    new = [split for split in map(_split_tools, items) if _same(split[0]) not in known]
+    if items and not new:
         return {"title": title, "steps": [step.model_dump(mode="json") for step in done.values()]}
+    ids = list(islice(free_names(done), len(new)))
+    steps = [
+        {"id": name, "description": description, "tools_expected": tools, "dependencies": [former] if former else []}
+        for name, former, (description, tools) in zip(ids, ["", *ids], new, strict=False)
+    ]
     return {"title": title, "steps": steps} if steps else None
 
 
@@ -224,38 +200,30 @@ def _is_copy(step: Any, done: dict[str, PlanStep]) -> bool:
     return step.get("status") == StepStatus.DONE.value or _same(step.get("description")) == _same(original.description)
 
 
-def _what_is_left(steps: Any, done: dict[str, PlanStep]) -> Any:
+def _what_is_left(steps: list[Any], done: dict[str, PlanStep], told: list[str]) -> list[Any]:
     """The steps without copies of finished ones, each with an id of its own and waiting for no finished one."""
-    if not isinstance(steps, list):
-        return steps
     left = [step for step in steps if not _is_copy(step, done)]
-    fresh = _fresh_ids(left, done)
-    return [_renamed(step, fresh, done) if isinstance(step, dict) else step for step in left]
-
-
-def _fresh_ids(left: list[Any], done: dict[str, PlanStep]) -> dict[str, str]:
-    """A new id for each id that a finished step has already."""
-    taken = {*done, *(_id(step) for step in left)}
-    fresh: dict[str, str] = {}
-    number = first_free_number(done)
+    free = free_names(done, map(_id, left))
+    fresh: dict[str, str] = {}  # an id of its own for each that a finished step has already
+    named: list[tuple[Any, str]] = []
     for step in left:
         name = _id(step)
-        if name not in done or name in fresh:
-            continue
-        while f"step_{number}" in taken:
-            number += 1
-        fresh[name] = f"step_{number}"
-        taken.add(fresh[name])
-    return fresh
+        if isinstance(step, dict) and step.get("id") in (None, ""):
+            own = next(free)
+            told.append(f"a step without an id is {own}")
+        else:
+            own = fresh.setdefault(name, next(free)) if name in done and name not in fresh else fresh.get(name, "")
+        named.append((step, own))
+    return [_alone(step, own, fresh, done) if isinstance(step, dict) else step for step, own in named]
 
 
-def _renamed(step: dict[str, Any], fresh: dict[str, str], done: dict[str, PlanStep]) -> dict[str, Any]:
-    """The step under its new id, waiting for steps of this plan only."""
-    own = _id(step)
-    changed = {**step, "id": fresh.get(own, step.get("id"))}
+def _alone(step: dict[str, Any], own: str, fresh: dict[str, str], done: dict[str, PlanStep]) -> dict[str, Any]:
+    """The step under its `own` id, where that is another one, waiting for steps of this plan only."""
+    former = _id(step)
+    changed = {**step, "id": own or step.get("id")}
     changed.pop("status", None)  # where a step stands is the runner's to say
     if isinstance(step.get("dependencies"), list):
         # A step that waits for its own id waits for the finished one of that name.
-        open_ones = [d for d in step["dependencies"] if _name(d) not in done or (_name(d) in fresh and _name(d) != own)]
-        changed["dependencies"] = [fresh.get(_name(d), d) for d in open_ones]
+        waits = [d for d in step["dependencies"] if _name(d) not in done or (_name(d) in fresh and _name(d) != former)]
+        changed["dependencies"] = [fresh.get(_name(d), d) for d in waits]
     return changed
