@@ -7,7 +7,6 @@ import os
 import select
 import shutil
 import sys
-import termios
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -210,19 +209,6 @@ def line(question: str, patience: float = _CONSIDERATION) -> str | None:
         return _answer(fd, time.monotonic() + patience)
     except OSError:
         return None
-    finally:
-        os.close(fd)
-
-
-def forget_typed() -> None:
-    """Drops what was typed and not read yet: typed before a question stood there, it is no answer to it."""
-    fd = _terminal()
-    if fd is None:
-        return
-    try:
-        termios.tcflush(fd, termios.TCIFLUSH)
-    except termios.error:  # hung up
-        pass
     finally:
         os.close(fd)
 

@@ -84,24 +84,6 @@ def test_the_answer_is_read_from_the_terminal(at_pty: int) -> None:
     assert terminal.ask("go on?") is True
 
 
-def test_what_was_typed_before_is_no_answer(at_pty: int) -> None:
-    os.write(at_pty, b"y\n")
-    terminal.forget_typed()
-    os.write(at_pty, b"n\n")
-    assert terminal.ask("go on?") is False
-
-
-def test_without_a_terminal_nothing_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal, "_terminal", lambda: None)
-    terminal.forget_typed()
-    read, write = os.pipe()  # no terminal any more
-    monkeypatch.setattr(terminal, "_terminal", lambda: read)
-    terminal.forget_typed()
-    os.close(write)
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        os.fstat(read)
-
-
 def test_nobody_answers_in_time(at_pty: int) -> None:
     assert terminal.ask("go on?", -1.0) is None
 

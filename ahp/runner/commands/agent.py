@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ahp.runner.config import AgentConfig
-    from ahp.runner.gating.person import Person
     from ahp.runner.models.model import Model
     from ahp.runner.run.agent import Agent, AgentTurn
     from ahp.runner.run.events import EventLog, Listener
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 _LIVE = click.option(
     "--live/--no-live", default=None, help="Show on standard error what happens; default: at a terminal."
 )
-_ASK = click.option("--ask", is_flag=True, help="Ask at the terminal what to do when refusals would end the run.")
 _ONE_OF_THEM = "a script stands in for a model: give one of them"
 _MODEL = click.option("--model", metavar="NAME", help="The model. Default: AHP_MODEL, or the only one of the server.")
 _BASE_URL = click.option(
@@ -62,7 +60,6 @@ def command() -> None:
 @click.option("--plan/--no-plan", default=None, help="Plan first, or not; default: as .ahp/agent.yaml says.")
 @_JOBS
 @_LIVE
-@_ASK
 @TEXT_OR_JSON
 def run(
     task: str | None,
@@ -71,7 +68,6 @@ def run(
     plan: bool | None,
     jobs: int | None,
     live: bool | None,
-    ask: bool,
     form: str,
     **named: str | None,
 ) -> int:
@@ -98,14 +94,13 @@ def run(
         config = config.model_copy(update={"enable_planning": plan})
     if jobs is not None:
         config = config.model_copy(update={"jobs": jobs})
-    person = _person(root, ask)
     asked = given.model() if given else _connected(config, **named)
     tools = given.toolbox() if given else _project_tools()
     run_id = runs.new_id()
     with closing(EventLog(runs.events_path(root, run_id), _listeners(live, form))) as events:
         if script:
             runs.keep_script(root, run_id, script)
-        with _agent(root, run_id, config, events, model=asked, tools=tools, issue=issue, person=person) as agent:
+        with _agent(root, run_id, config, events, model=asked, tools=tools, issue=issue) as agent:
             turn = agent.run(task)
     return _ended(turn, run_id, form)
 
@@ -118,14 +113,12 @@ def run(
 @click.option("--script", metavar="FILE", help="Another script, from its first answer; default: go on with the run's.")
 @_JOBS
 @_LIVE
-@_ASK
 @TEXT_OR_JSON
 def resume(
     run_id: str,
     script: str | None,
     jobs: int | None,
     live: bool | None,
-    ask: bool,
     form: str,
     **named: str | None,
 ) -> int:
@@ -144,7 +137,6 @@ def resume(
     from ahp.runner.scripted import load_script
 
     root = runs.project_root(os.getcwd())
-    person = _person(root, ask)
     run_id = runs.find(root, run_id)
     if script and any(named.values()):
         raise click.UsageError(_ONE_OF_THEM)
@@ -163,7 +155,7 @@ def resume(
             if given
             else (_connected(config, **past.asked(**named)), _project_tools())
         )
-        with _agent(root, run_id, config, events, model=asked, tools=tools, issue=past.issue, person=person) as agent:
+        with _agent(root, run_id, config, events, model=asked, tools=tools, issue=past.issue) as agent:
             turn = agent.resume()
     return _ended(turn, run_id, form)
 
@@ -215,20 +207,6 @@ def _listeners(live: bool | None, form: str) -> "tuple[Listener, ...]":
     shown = live or (live is None and form == "text" and sys.stderr.isatty())
     told: tuple[Listener, ...] = (lambda event: click.echo(jsontext.encode(event)),) if form == "json" else ()
     return (*((show,) if shown else ()), *told)
-
-
-def _person(root: str, ask: bool) -> "Person | None":
-    """Who decides at the terminal, with --ask. Raises UsageError where no person is."""
-    if not ask:
-        return None
-    from ahp.protocol.event import identify
-    from ahp.runner.gating.person import PersonAtTerminal
-    from ahp.system import environ, terminal
-
-    actor = identify(environ.current())
-    if actor.kind != "human" or not terminal.attended():
-        raise click.UsageError("--ask is for a person at a terminal")
-    return PersonAtTerminal(root, actor)
 
 
 def _ended(turn: "AgentTurn", run_id: str, form: str) -> int:

@@ -171,8 +171,7 @@ class GatedTools:
             call = self._call_of(tool, valid)
             verdict = self._desk.ask("pre-tool-use", tool=call)
             if verdict.denied:
-                if self._desk.blocked(verdict, tool.name):
-                    continue
+                self._desk.blocked(verdict, tool.name)
                 return Outcome("blocked", f"{tool.name} did not run: the gate refused it.")
             wanted = modified(verdict, call["input"])
             changed = self._modified(tool, valid, verdict, wanted)

@@ -27,29 +27,26 @@ class IssueGates:
 
     def start(self) -> None:
         """Starts the issue before any work. Raises Stop when the gate refuses: no work can mend that."""
-        refused = self._pass("start", final=True)
+        refused = self._pass("start")
         if refused:
             raise Stop("GATE_BLOCKED", refused, self._session.desk.overridable)
 
-    def finish(self, *, final: bool = False) -> str | None:
-        """Submits and closes the issue as the settings say, each once; why the gate refuses, or None.
-
-        `final` says that no work can mend it any more.
-        """
+    def finish(self) -> str | None:
+        """Submits and closes the issue as the settings say, each once; why the gate refuses, or None."""
         config = self._session.config
         for verb, wanted in (("submit", config.submit), ("close", config.close)):
-            refused = self._pass(verb, final=final) if wanted else None
+            refused = self._pass(verb) if wanted else None
             if refused:
                 return refused
         return None
 
-    def _pass(self, verb: str, *, final: bool) -> str | None:
+    def _pass(self, verb: str) -> str | None:
         """One move between its gates. Raises Stop when the gate cannot judge or the move fails."""
         if verb in self._session.state.moved:
             return None
         notes = f"To {verb} {one_line(self._issue, 80)}" if verb != "start" else ""
         told = f"the gate refuses to {verb} {self._issue}"
-        refused = self._session.refused(f"pre-issue-{verb}", f"issue {verb}", told, final=final, notes=notes)
+        refused = self._session.refused(f"pre-issue-{verb}", f"issue {verb}", told, notes)
         if refused:
             return refused
         try:

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -11,7 +10,6 @@ from ahp.protocol.signals import ACTIONS_OF, Signal, reason_of
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
-from ahp.runner.gating.person import Choice, Person
 from ahp.runner.run.events import AnyLog, plain
 from ahp.runner.run.run_state import RunState, Talk
 from ahp.runner.run.state_machine import Stop
@@ -19,7 +17,6 @@ from ahp.runner.words.actions import Respond
 from ahp.system.errors import AhpError
 
 _PERSON_ONLY = "proceed_with_risk"
-_deciding = threading.Lock()  # a person is asked one thing at a time
 
 
 class Gate(Protocol):
@@ -75,10 +72,8 @@ class SignalDesk:
         *,
         issue: str | None,
         max_same_blocks: int,
-        person: Person | None = None,
     ) -> None:
         self.gate = gate
-        self._person = person
         self._events = events
         self._state = state
         self._talk: Talk = state
@@ -134,39 +129,25 @@ class SignalDesk:
         except AhpError:
             return ""
 
-    def judge(self, trigger: str, what: str, *, final: bool) -> Verdict:
-        """The verdict on `trigger` where no tool is called; what a person lets pass is judged again.
-
-        Raises Stop, as `blocked` does.
-        """
+    def judge(self, trigger: str, what: str) -> Verdict:
+        """The verdict on `trigger` where no tool is called. Raises Stop, as `blocked` does."""
         verdict = self.ask(trigger)
-        while verdict.denied and self.blocked(verdict, what, final=final):
-            verdict = self.ask(trigger)
+        if verdict.denied:
+            self.blocked(verdict, what)
         return verdict
 
-    def blocked(self, verdict: Verdict, what: str, *, final: bool = False) -> bool:
-        """Counts a block; True when a person lets it pass, so that it is to be judged again.
-
-        The person is asked, where there is one, when the same block came too often or is `final`: nothing but their
-        word could help. Raises Stop when it came too often and nobody decides otherwise, or when they stop the run.
-        """
+    def blocked(self, verdict: Verdict, what: str) -> None:
+        """Counts a block. Raises Stop when the same one came too often: nothing but a person's word could help."""
         why = reasons(verdict)
         times = self._state.times_blocked(verdict.trigger, why) + 1
         self._events("blocked", trigger=verdict.trigger, what=what, times=times, reasons=why)
-        too_often = times >= self._max_same_blocks
         blocks = [signal for signal in verdict.signals if signal.intensity == "block"]
         self.overridable = [one.id for one in blocks if one.context.get("overridable")]
-        choice = Choice.STOP
-        if self._person is not None and blocks and (too_often or final):
-            with _deciding:
-                choice = self._person.decide(what, blocks, may_go_on=not final)
-            self._events("person", choice=choice.value, trigger=verdict.trigger, what=what, reasons=why)
-        if choice is Choice.STOP and too_often:
+        if times >= self._max_same_blocks:
             named = "; ".join(f"{rule}: {reason}" for rule, reason in why) or "no reason given"
             ids = ", ".join(short_id(signal) for signal in blocks)
             told = f"the gate refused {what} {times} times for the same reason: {named} ({ids})"
             raise Stop("GATE_BLOCKED", told, self.overridable)
-        return choice is Choice.PASS
 
     def settle(self, verdict: Verdict, action: str, **details: Any) -> None:
         """Answers the control signals of a verdict whose modifications were applied or could not be."""

@@ -14,7 +14,6 @@ from ahp.runner.config import AgentConfig
 from ahp.runner.gating.box import Box
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.issue_gates import IssueGates, Move
-from ahp.runner.gating.person import Person
 from ahp.runner.gating.signal_desk import Gate, SignalDesk
 from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.model import Model
@@ -84,7 +83,7 @@ class Agent:
     them again when that is resumed; what one with `brief()` asks of agents is told the model. With `issue` the gates of
     issue-start and, as the settings say, issue-submit and issue-close are asked, and `move(issue, verb)` is called
     between pre and post to do it. `verifiers` are by verification policy, beside those of docs/verification.md.
-    `person` is asked where a refusal would end the run. `answer` is the form that the final answer has to have. Raises
+    `answer` is the form that the final answer has to have. Raises
     ValueError for two tools of one name, or one that has a name of the runner's own.
     """
 
@@ -100,7 +99,6 @@ class Agent:
         move: Move | None = None,
         events: EventLog | None = None,
         verifiers: Mapping[str, Verifier] | None = None,
-        person: Person | None = None,
         answer: type[BaseModel] = FinalAnswer,
     ) -> None:
         self.model = model
@@ -115,7 +113,6 @@ class Agent:
         self.move = move
         self._keeps_events = events is not None
         self.events = EventLog() if events is None else events
-        self.person = person
         self.verifiers: dict[str, Verifier] = dict(verifiers or {})
 
     def run(self, task: str) -> AgentTurn:
@@ -195,7 +192,6 @@ class Run:
             *(agent.gate, self._events, state),
             issue=agent.issue,
             max_same_blocks=config.max_same_blocks,
-            person=agent.person,
         )
         self._name = str(getattr(agent.gate, "agent", AGENT))
         self._mark = secrets.token_hex(8)
@@ -273,7 +269,7 @@ class Run:
     def _through(self, resumes: bool) -> Given:
         self.session.tools.look()
         self._desk.ask("session-start")
-        refused = self.session.refused("prompt-submit", "the task", "the gate refuses the task", final=True)
+        refused = self.session.refused("prompt-submit", "the task", "the gate refuses the task")
         if refused:  # no work can mend that
             raise Stop("GATE_BLOCKED", refused, self._desk.overridable)
         if self._issue is not None:
@@ -287,30 +283,29 @@ class Run:
             self.states.move(State.VERIFYING, "all done")
             problem = self._verify()
             reason = "VERIFICATION_FAILED"
-            last = not self.may_replan
             answered = not self.session.config.enable_planning
             if problem is None and answered:
                 problem, reason = self._uncovered(self._work.answer()), NO_EVIDENCE
             if problem is None:
                 if answered:
                     self._desk.next_call()  # what the model has answered past
-                problem, reason = self._complete(final=last, answered=answered), "GATE_BLOCKED"
+                problem, reason = self._complete(answered=answered), "GATE_BLOCKED"
             if problem is None:
                 # The answer first: an issue that is closed is not worked on any more.
                 answer = self._work.answer()
                 self._desk.next_call()  # a note that the model has answered past
                 problem, reason = self._uncovered(answer), NO_EVIDENCE
                 if problem is None and self._issue is not None:
-                    problem, reason = self._issue.finish(final=last), "GATE_BLOCKED"
+                    problem, reason = self._issue.finish(), "GATE_BLOCKED"
                 if problem is None:
                     return answer
             self.recover(problem, reason)
 
-    def _complete(self, *, final: bool, answered: bool) -> str | None:
+    def _complete(self, *, answered: bool) -> str | None:
         """Why the gate does not take verified work for done, or None. `answered`: the model is not asked again."""
         told = "the gate does not take the task for done"
         notes = "The end of the task" if answered else ""
-        return self.session.refused("task-complete", "the end of the task", told, final=final, notes=notes)
+        return self.session.refused("task-complete", "the end of the task", told, notes)
 
     def doubt(self, given: Given) -> str | None:
         """Why an answer is not covered by what the run has changed; None where it is."""

@@ -79,7 +79,6 @@ _WORDS: dict[Kind, Callable[[Event], str | None]] = {
     # 0.4 wrote one event a file.
     "retrieved": lambda event: f"context  look first: {', '.join(one['path'] for one in event.get('places', [event]))}",
     "model_retry": lambda event: f"model    {event['problem']}; asked again in {event['seconds']:g} s",
-    "person": lambda event: f"person   {event['choice']}: {event['what']}",
     "leftovers_ended": lambda event: f"ended    left running by {event['tool']}: {', '.join(event['names'])}",
     "issue_moved": lambda event: f"issue    {event['issue']}: {event['verb']}",
     "final_verify": lambda event: f"verify   {event['result']['type']}: {event['result']['summary']}",

@@ -342,10 +342,6 @@ class RunState(Talk):
                 self.barred[key(*talk.call)] += 1
             case "blocked":
                 self.blocks.update(_block_keys(event["trigger"], event["reasons"]))
-            case "person":
-                if event["choice"] != "stop":  # then they are counted anew
-                    for block in _block_keys(event["trigger"], event["reasons"]):
-                        del self.blocks[block]
             case "issue_moved":
                 self.moved.add(str(event["verb"]))
             case "final_verify":

@@ -514,12 +514,12 @@ class Session:
         """Answers the gate; how that went, for the next user turn."""
         return f"{self.desk.answer(responses)}\nGo on."
 
-    def refused(self, trigger: str, what: str, told: str, *, final: bool, notes: str = "") -> str | None:
+    def refused(self, trigger: str, what: str, told: str, notes: str = "") -> str | None:
         """Why the gate refuses `what`, behind `told`; None where it does not, once its `notes` are answered.
 
-        `final`: no work can mend it. Raises Stop.
+        Raises Stop.
         """
-        verdict = self.desk.judge(trigger, what, final=final)
+        verdict = self.desk.judge(trigger, what)
         if verdict.denied:
             return f"{told}: {'; '.join(f'{rule}: {reason}' for rule, reason in reasons(verdict))}"
         if notes and self.desk.waits:

@@ -12,7 +12,6 @@ from click.testing import CliRunner, Result
 from ahp.runner.commands.agent import command
 from ahp.runner.run import live, runs
 from ahp.runner.run.events import EventLog
-from ahp.system import terminal
 from ahp.system.errors import AhpError
 from tests.conftest import Repo
 from tests.runner.models.server import Server, chat, says
@@ -192,23 +191,13 @@ def test_notes_that_nobody_read_are_told(project: Path) -> None:
     assert "well done" in ran.stderr
 
 
-def test_a_blocked_run_says_how_a_person_lets_it_pass(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_blocked_run_says_how_a_person_lets_it_pass(project: Path) -> None:
     policy = "version: 1\nrules:\n  unread: {at: pre-tool-use, block: \"tool.name == 'read'\", message: not now}\n"
     (project / ".ahp" / "hooks.yaml").write_text(policy)
     (project / "s.yaml").write_text(json.dumps({**SCRIPT, "answers": ['{"tool": "look"}'] * 3}))
     ran = ahp("run", "--script", "s.yaml", "--no-plan")
     assert ran.return_value == 1
     assert "let it pass:   ahp respond " in ran.stderr
-    monkeypatch.setattr(terminal, "attended", lambda: False)
-    assert "a person at a terminal" in str(ahp("run", "--script", "s.yaml", "--ask").exception)
-    monkeypatch.setattr(terminal, "attended", lambda: True)
-    asked: list[str] = []
-    monkeypatch.setattr(terminal, "choose", lambda question, choices: asked.append(question) or "s")
-    assert ahp("run", "--script", "s.yaml", "--no-plan", "--ask").return_value == 1
-    assert len(asked) == 1
-    assert ahp("resume", "--ask").return_value == 1
-    monkeypatch.setenv("AHP_AGENT", "bot")
-    assert "a person at a terminal" in str(ahp("resume", "--ask").exception)
 
 
 def test_wrong_usage_is_said(project: Path) -> None:
@@ -272,7 +261,6 @@ def test_ids_sort_by_time() -> None:
         ),
         ({"event": "tool_call", "step": "a", "tool": "x", "args": {}}, "  tool     x {}"),
         ({"event": "model_retry", "problem": "busy", "seconds": 2.0}, "model    busy; asked again in 2 s"),
-        ({"event": "person", "choice": "pass", "what": "sh"}, "person   pass: sh"),
         ({"event": "plan_step_blocked", "step_id": "b"}, "step     b blocked"),
         ({"event": "issue_moved", "issue": "F", "verb": "start"}, "issue    F: start"),
     ],

@@ -59,8 +59,7 @@ def test_the_checks_are_listed_without_running_any(repo: Repo, capsys: pytest.Ca
     write(repo.root, **{"web/package.json": '{"devDependencies": {"jest": "1"}}'})
     assert run(["verify", "--list"]) == 0
     assert capsys.readouterr().out == (
-        f"pytest       {python} -m pytest -q --color=no --override-ini=junit_family=xunit1\n"
-        "jest in web  jest is not installed\n"
+        f"pytest       {python} -m pytest -q --color=no\njest in web  jest is not installed\n"
     )
     assert run(["verify", "--list", "--format", "json"]) == 0
     assert [one["name"] for one in json.loads(capsys.readouterr().out)] == ["pytest", "jest"]
