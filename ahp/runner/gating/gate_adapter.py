@@ -112,16 +112,8 @@ class RepositoryGate:
 def canonical(tool: Mapping[str, Any]) -> dict[str, object]:
     """A call of a runner's tool as `ahp.Gate` takes it."""
     called: dict[str, object] = {"name": tool["kind"], "native_name": tool["name"], "input": tool["input"]}
-    if tool.get("writes"):
-        called["writes"] = True
-    if tool.get("touched") is not None:
-        called["touched"] = tool["touched"]
-    if tool.get("boxed"):
-        called["boxed"] = True
-    if tool.get("annotations"):
-        called["annotations"] = dict(tool["annotations"])
-    if tool.get("expected") is not None:
-        called["expected"] = list(tool["expected"])
+    called |= {name: tool[name] for name in ("writes", "boxed", "annotations") if tool.get(name)}
+    called |= {name: tool[name] for name in ("touched", "expected") if tool.get(name) is not None}
     if "output" in tool:
         called.update(output=tool["output"], is_error=tool["code"] != "ok")
     return called

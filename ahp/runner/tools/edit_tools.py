@@ -271,21 +271,8 @@ def _patched(args: PatchArgs) -> Touched:
 
 def edit_tools() -> list[FunctionTool]:
     """edit, apply_patch."""
+    said = "Applies a unified diff (--- a/x, +++ b/x, @@)."
     return [
-        FunctionTool(
-            "edit",
-            "Replaces exact texts in a file.",
-            EditArgs,
-            _edit,
-            kind="edit",
-            touched=writes,
-        ),
-        FunctionTool(
-            "apply_patch",
-            "Applies a unified diff (--- a/x, +++ b/x, @@).",
-            PatchArgs,
-            _patch,
-            kind="patch",
-            touched=_patched,
-        ),
+        FunctionTool("edit", "Replaces exact texts in a file.", EditArgs, _edit, kind="edit", touched=writes),
+        FunctionTool("apply_patch", said, PatchArgs, _patch, kind="patch", touched=_patched),
     ]

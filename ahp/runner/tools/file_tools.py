@@ -3,6 +3,7 @@
 import os
 import re
 import time
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import re2
@@ -33,6 +34,7 @@ _SEARCHED = 1 << 20  # bytes; what is larger is no text that somebody wrote
 _ANCHORS = ("^", "$", "\\A", "\\z")  # they speak of a line's ends, which in a whole text are others
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _MOST_GLOBS = 100
+_LISTED, _LONG = "the files of a folder and those below it", "for what is too long for one reply"
 _BINARY = 8_000  # bytes in which a NUL tells that a file is no text
 
 
@@ -241,7 +243,7 @@ def _search(args: SearchArgs, root: str) -> list[tuple[str, str]]:
     return hits
 
 
-def _search_result(args: SearchArgs, context: ToolContext) -> str:
+def _told(args: SearchArgs, context: ToolContext) -> str:
     lines = [line for _, line in args.found()]
     if not lines:
         _must_be_there(args, context.root)
@@ -300,47 +302,19 @@ def _size(data: bytes) -> str:
     return f"{len(data)} bytes, {lines} lines"
 
 
+# name, kind, what the model reads of it, its arguments, what it does, what it touches
+_TOOLS: tuple[tuple[str, str, str, type[BaseModel], Callable[..., str], Callable[..., Touched]], ...] = (
+    ("read_file", "read", "Reads a text file, or some of its lines.", ReadArgs, _read, reads),
+    ("list_files", "list", f"Lists {_LISTED}, without what git ignores.", FolderArgs, _list, reads),
+    ("search", "search", "Searches files by a regular expression, line by line.", SearchArgs, _told, _searched),
+    ("write_file", "write", "Writes a file, in the place of what is there.", WriteArgs, _write, writes),
+    ("append_file", "write", f"Adds to the end of a file: {_LONG}.", WriteArgs, _append, writes),
+)
+
+
 def file_tools() -> list[FunctionTool]:
     """read_file, list_files, search, write_file, append_file."""
     return [
-        FunctionTool(
-            "read_file",
-            "Reads a text file, or some of its lines.",
-            ReadArgs,
-            _read,
-            kind="read",
-            touched=reads,
-        ),
-        FunctionTool(
-            "list_files",
-            "Lists the files of a folder and those below it, without what git ignores.",
-            FolderArgs,
-            _list,
-            kind="list",
-            touched=reads,
-        ),
-        FunctionTool(
-            "search",
-            "Searches files by a regular expression, line by line.",
-            SearchArgs,
-            _search_result,
-            kind="search",
-            touched=_searched,
-        ),
-        FunctionTool(
-            "write_file",
-            "Writes a file, in the place of what is there.",
-            WriteArgs,
-            _write,
-            kind="write",
-            touched=writes,
-        ),
-        FunctionTool(
-            "append_file",
-            "Adds to the end of a file: for what is too long for one reply.",
-            WriteArgs,
-            _append,
-            kind="write",
-            touched=writes,
-        ),
+        FunctionTool(name, said, args, run, kind=kind, touched=touched)
+        for name, kind, said, args, run, touched in _TOOLS
     ]
