@@ -1,7 +1,6 @@
 """The libraries that ahp runs with, compared with what the metadata of its own distribution asks for."""
 
 import re
-from collections.abc import Iterator
 from importlib import import_module, metadata
 from typing import NamedTuple
 
@@ -74,8 +73,8 @@ def _numbers(version: str) -> list[int]:
     return numbers
 
 
-def _modules(name: str) -> Iterator[str]:
+def _modules(name: str) -> list[str]:
     """The modules that one imports of a distribution; private ones may need what ahp never uses."""
-    for module, distributions in metadata.packages_distributions().items():
-        if not module.startswith("_") and name.lower() in map(str.lower, distributions):
-            yield module
+    sources = [file for file in metadata.distribution(name).files or [] if file.suffix == ".py"]
+    tops = {file.parts[0].removesuffix(".py") for file in sources}
+    return sorted(top for top in tops if top.isidentifier() and not top.startswith("_"))
