@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import json
 import re
@@ -109,14 +110,21 @@ def guarded(tree: ast.Module) -> set[ast.AST]:
     return found
 
 
-TREES = {name: parsed(path) for name, path in modules().items()}
-PARTS = sorted({name for tree in TREES.values() for name, node in private(tree) if isinstance(node, ast.stmt)})
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    return {name: parsed(path) for name, path in modules().items()}
+
+
+@functools.cache
+def parts() -> list[str]:
+    """The private modules that ahp imports."""
+    return sorted({name for tree in trees().values() for name, node in private(tree) if isinstance(node, ast.stmt)})
 
 
 def test_each_private_part_has_a_plain_way_behind_it() -> None:
-    assert "_json" in PARTS
+    assert "_json" in parts()
     open_ = []
-    for module, tree in TREES.items():
+    for module, tree in trees().items():
         taken = list(private(tree))
         safe = guarded(tree) if taken else set()
         open_ += [f"{module}: {name}" for name, node in taken if node not in safe]
@@ -139,7 +147,7 @@ def test_without_its_private_parts_the_verdicts_are_the_same(gated: Gated, tmp_p
     asked, prelude, wrapper = tmp_path / "asked", tmp_path / "prelude.py", tmp_path / "python"
     starter = gated.folder / "agent-hook"
     (python,) = set(re.findall("^python=(.*)$", starter.read_text(), re.MULTILINE))
-    prelude.write_text(PRELUDE.format(parts=set(PARTS), state=state, asked=str(asked)))
+    prelude.write_text(PRELUDE.format(parts=set(parts()), state=state, asked=str(asked)))
     wrapper.write_text(WRAPPER.format(python=python, prelude=prelude))
     wrapper.chmod(0o755)
     for path in (*shims(gated), starter):
@@ -169,5 +177,5 @@ def test_without_its_private_parts_the_verdicts_are_the_same(gated: Gated, tmp_p
         assert call("ls -la | head") == (0, "")
         code, said = call("rm a.txt")
         assert "keep" in said and '"deny"' in said and "bug" not in said
-    here = {name for name in PARTS if importlib.util.find_spec(name)}
+    here = {name for name in parts() if importlib.util.find_spec(name)}
     assert here <= set(asked.read_text().split()), "something has to happen here that asks for the others, too"
