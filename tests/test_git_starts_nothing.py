@@ -63,19 +63,27 @@ class Planted:
                  "core.gitProxy sequence.editor gpg.program credential.helper diff.external diff.own.command "
                  "diff.own.textconv filter.own.clean filter.own.smudge merge.own.driver trailer.own.command "
                  "uploadpack.packObjectsHook interactive.diffFilter hook.own.command")  # fmt: skip
-        for key in named.split():
-            self.config(key)
-        for key, value in (
+        self._set(
+            *((key, f"{self._program} {key}") for key in named.split()),
             *(("filter.own.required", "true"), ("log.showSignature", "true"), ("diff.ignoreSubmodules", "none")),
             *(("hook.own.event", event) for event in ("post-index-change", "reference-transaction")),
-        ):
-            self.repo.git("config", "--add", key, value)
+        )
         for hook in HOOKS.split():
             self.hook(hook)
         self.repo.write(".git/info/attributes", "*.txt diff=own filter=own merge=own\n")
 
     def config(self, key: str) -> None:
-        self.repo.git("config", key, f"{self._program} {key}")
+        self._set((key, f"{self._program} {key}"))
+
+    def _set(self, *settings: tuple[str, str]) -> None:
+        """In one writing: git starts a process for each."""
+        place = self.repo.root / self.repo.git("rev-parse", "--git-path", "config").strip()
+        with place.open("a") as config:
+            for key, value in settings:
+                section, _, name = key.rpartition(".")
+                section, _, between = section.partition(".")
+                section += f' "{between}"' if between else ""
+                config.write(f'[{section}]\n\t{name} = "{value}"\n')
 
     def hook(self, name: str) -> None:
         if not (self.repo.root / ".git/hooks" / name).exists():  # else it is ahp's own
