@@ -1,9 +1,9 @@
 """Raw policy to checked policy: the second stage, after which every condition is understood (design §4, §5)."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ahp.conditions import typecheck as conditions
 from ahp.conditions.diagnostics import ConditionError, Position
@@ -11,7 +11,7 @@ from ahp.conditions.diagnostics import Problem as ConditionProblem
 from ahp.conditions.globs import PatternError
 from ahp.conditions.regexes import regex
 from ahp.conditions.schema import MAX_COST, MAX_RULES, Schema, Type
-from ahp.conditions.typecheck import Checked, Each
+from ahp.conditions.typecheck import Checked
 from ahp.facts.schemas import triggers_of, where
 from ahp.policy import refine
 from ahp.policy.control import OF_CALLS
@@ -29,10 +29,25 @@ def validate(raw: RawPolicy) -> tuple[Policy, list[Problem]]:
     return _Checker(raw).run()
 
 
-Item = tuple[str, Type]
-Parts = dict[str, str]
 T = TypeVar("T")
 Ask = Callable[..., Any]  # of `constants=`, what is checked
+
+
+class _Text(NamedTuple):
+    """The text of a field, with what is known where it stands: the variable of the rule's `each`, its named parts."""
+
+    field: Field
+    schema: Schema
+    raw: RawRule | None = None
+    item: tuple[str, Type] | None = None
+    parts: Mapping[str, str] = {}
+
+    def read(self, read: Callable[..., T], **more: Any) -> T:
+        """What it says, as `read` of `conditions` has it. Raises ConditionError."""
+        place = self.field.place
+        more |= {"item": self.item} if self.item else {}
+        position = Position(place.file, place.line, place.column, place.column)
+        return read(self.field.value, self.schema, position=position, parts=self.parts, **more)
 
 
 class _Checker:
@@ -48,7 +63,7 @@ class _Checker:
         self.problems += incomplete
         self.shared()
         words = self.vocabulary.for_environments
-        chosen = [(name, self.condition(field, words, None)) for name, field in self.raw.environment.items()]
+        chosen = [(name, self.condition(_Text(field, words))) for name, field in self.raw.environment.items()]
         environment = tuple((name, checked) for name, checked in chosen if checked is not None)
         checked_rules = [self.rule(raw) for raw in raw_rules if raw.get("condition") and raw.get("intensity")]
         rules = tuple(rule for rule in checked_rules if rule is not None)
@@ -69,14 +84,16 @@ class _Checker:
         parts = {**self.vocabulary.shared, **{name: field.value for name, field in raw.get("let").items()}}
         self.levels(raw)
         self.problems += _check_action(raw)
-        filters = [self.condition(field, schema, raw, None, parts) for field in raw.filters]
-        each = self.each(raw, schema, parts)
-        if len(self.problems) > before and (raw.get("each") and each is None):
+        of = partial(_Text, schema=schema, raw=raw, parts=parts)
+        filters = [self.condition(of(field)) for field in raw.filters]
+        each = self.asked(conditions.check_each, of(raw.fields["each"])) if raw.get("each") else None
+        if raw.get("each") and each is None:
             return None
         item = (each.var, each.item) if each is not None else None
-        if not self.let(raw, schema, item, parts):
+        of = partial(of, item=item)
+        if not self.let(raw, of):
             return None
-        condition = self.condition(raw.fields["condition"], schema, raw, item, parts)
+        condition = self.condition(of(raw.fields["condition"]))
         if condition is None or None in filters:
             return None
         limits = {f"limits.{name}" for name in self.raw.limits}
@@ -96,68 +113,50 @@ class _Checker:
         self.problems += self.vocabulary.unknown_environments(levels, place, "`intensity`")
         for level in sorted(set(levels.values())):
             if level not in (*trigger.intensities, "allow"):
-                can = ", ".join(trigger.intensities)
-                what = (
-                    f"`{level}` cannot be carried by {trigger.name}, which comes {_when(trigger.post)}; it can: {can}"
-                )
+                comes, can = "after" if trigger.post else "before", ", ".join(trigger.intensities)
+                what = f"`{level}` cannot be carried by {trigger.name}, which comes {comes} the action; it can: {can}"
                 self.problems.append(Problem(place, what))
 
-    def asked(
-        self, read: Callable[..., T], field: Field, schema: Schema, raw: RawRule | None, parts: Parts, **more: Any
-    ) -> T | ConditionError:
-        """What the text of a field says, as `read` of `conditions` has it; the error where `problems` then say it."""
-        ask = _ask(read, field, schema, parts, **more)
+    def asked(self, read: Callable[..., T], text: _Text, **more: Any) -> T | None:
+        """What a text says, as `read` of `conditions` has it; None where it is wrong, which `problems` then say."""
+        ask = partial(text.read, read, **more)
         try:
             return ask(constants=self.vocabulary.constants)
         except ConditionError as error:
-            self.refuse(error.problems, field, raw, ask)
-            return error
+            self.refuse(error.problems, text, ask)
+            if read is conditions.check_value:  # a part, of which that is not said again where it is named
+                self.told |= {problem.message for problem in error.problems}
+            return None
 
     def shared(self) -> None:
         """Refuses named conditions that are wrong at every trigger, at their own place."""
         for field in self.raw.conditions.values():
-            self.part(field, self.vocabulary.everything, None, None, self.vocabulary.shared)
+            self.asked(conditions.check_value, _Text(field, self.vocabulary.everything, parts=self.vocabulary.shared))
 
-    def let(self, raw: RawRule, schema: Schema, item: Item | None, parts: Parts) -> bool:
+    def let(self, raw: RawRule, of: Callable[[Field], _Text]) -> bool:
         """Refuses parts of a rule that are wrong, at their own place; whether all are right."""
         before = len(self.problems), len(self.told)
         for name, field in raw.get("let").items():
-            if not self.vocabulary.may_name(name, schema) or (item and item[0] == name):
+            text = of(field)
+            if not self.vocabulary.may_name(name, text.schema) or (text.item and text.item[0] == name):
                 what = f"`let` cannot call a part `{name[:60]}`: it is taken, or no word of letters, digits and `_`"
                 self.problems.append(Problem(field.key_place, what))
-            self.part(field, schema, raw, item, parts)
+            self.asked(conditions.check_value, text)
         return (len(self.problems), len(self.told)) == before
 
-    def part(self, field: Field, schema: Schema, raw: RawRule | None, item: Item | None, parts: Parts) -> None:
-        found = self.asked(conditions.check_value, field, schema, raw, parts, item=item)
-        if isinstance(found, ConditionError):
-            self.told |= {problem.message for problem in found.problems}
-
-    def each(self, raw: RawRule, schema: Schema, parts: Parts) -> Each | None:
-        field = raw.fields.get("each")
-        if field is None or field.value is None:
+    def condition(self, text: _Text) -> Checked | None:
+        """The typed condition of a rule, or of `environment`; None when it is wrong, which `problems` then say."""
+        ask = partial(text.read, conditions.check, variants=self.vocabulary.variants)
+        checked = self.asked(conditions.check, text, variants=self.vocabulary.variants)
+        if checked is None:
             return None
-        found = self.asked(conditions.check_each, field, schema, raw, parts)
-        return None if isinstance(found, ConditionError) else found
-
-    def condition(
-        self, field: Field, schema: Schema, raw: RawRule | None, item: Item | None = None, parts: Parts | None = None
-    ) -> Checked | None:
-        """The typed condition in a field of a rule, or of `environment`; None when it is wrong, which `problems` then
-        say.
-        """
-        more = {"item": item, "variants": self.vocabulary.variants}
-        checked = self.asked(conditions.check, field, schema, raw, parts or {}, **more)
-        if isinstance(checked, ConditionError):
-            return None
-        ask = _ask(conditions.check, field, schema, parts or {}, **more)
         if checked.constant_problem is not None:
-            what, empty = _text(checked.constant_problem), self.emptied(checked, schema)
+            what, empty = _said(checked.constant_problem), self.emptied(checked, text.schema)
             told, verb = (self.advice, "reads") if empty else (self.problems, "cannot use")
-            told.append(self.placed(checked.constant_problem, what + empty, field, raw, ask, verb))
+            told.append(self.placed(checked.constant_problem, what + empty, text, ask, verb))
             if not empty:
                 return None
-        self.advice += [self.placed(found, _text(found), field, raw, ask, "reads") for found in checked.advice]
+        self.advice += [self.placed(found, _said(found), text, ask, "reads") for found in checked.advice]
         return checked
 
     def emptied(self, checked: Checked, schema: Schema) -> str:
@@ -171,33 +170,24 @@ class _Checker:
         is_it = empty and (again is None or again.constant is None)
         return f", as {' and '.join(f'`{path}`' for path in empty)} is empty" if is_it else ""
 
-    def refuse(self, found: Iterable[ConditionProblem], field: Field, raw: RawRule | None, ask: Ask) -> None:
+    def refuse(self, found: Iterable[ConditionProblem], text: _Text, ask: Ask) -> None:
         for problem in found:
             if problem.message in self.told:
                 continue
-            text = _text(problem)
-            if problem.kind == "name" and raw is not None:
-                said = " ".join([field.value, *self.vocabulary.shared.values()])
-                text = self.elsewhere(problem.message, said, raw.trigger) or text
-            self.problems.append(self.placed(problem, text, field, raw, ask))
+            what = _said(problem)
+            if problem.kind == "name" and text.raw is not None:
+                said = " ".join([text.field.value, *self.vocabulary.shared.values()])
+                what = self.elsewhere(problem.message, said, text.raw.trigger) or what
+            self.problems.append(self.placed(problem, what, text, ask))
 
-    def placed(
-        self,
-        found: ConditionProblem,
-        text: str,
-        field: Field,
-        raw: RawRule | None,
-        ask: Ask,
-        verb: str = "cannot use",
-    ) -> Problem:
+    def placed(self, found: ConditionProblem, what: str, text: _Text, ask: Ask, verb: str = "cannot use") -> Problem:
         """What is found about a condition: at its place, or where another file gives the limit that is to blame."""
-        blamed = limit_of(found, field.value, field, self.raw, self.vocabulary.constants, ask)
+        field, blamed = text.field, _limit_of(found, text.field, self.raw, self.vocabulary.constants, ask)
         if blamed is None:
-            return Problem(_at(found, field.place), text)
+            return Problem(Place(found.file or field.place.file, found.line, found.column), what)
         path, limit = blamed
-        who = f"`{raw.key}`" if raw is not None else "a condition of `environment`"
-        what = f"{who} of {field.place.file} {verb} {quoted(limit.value)} as `{path}`: {text}"
-        return Problem(limit.place, what)
+        who = f"`{text.raw.key}`" if text.raw is not None else "a condition of `environment`"
+        return Problem(limit.place, f"{who} of {field.place.file} {verb} {quoted(limit.value)} as `{path}`: {what}")
 
     def elsewhere(self, message: str, condition: str, trigger: str) -> str:
         """What to say of a name that is only unknown at this trigger; "" when it is unknown everywhere."""
@@ -218,11 +208,11 @@ class _Checker:
         try:
             return conditions.check(text, schema, constants=self.vocabulary.constants)
         except ConditionError as error:
-            self.problems.append(Problem(Place("when"), _text(error.problems[0])))
+            self.problems.append(Problem(Place("when"), _said(error.problems[0])))
             return None
 
     def reachable(
-        self, raw: RawRule, when: Checked | None, condition: Checked, schema: Schema, item: Item | None
+        self, raw: RawRule, when: Checked | None, condition: Checked, schema: Schema, item: tuple[str, Type] | None
     ) -> None:
         """Refuses a condition that never holds where its rule's `when` does: it would look like a guard and be none."""
         if when is None or condition.constant is not None or when.constant is not None:
@@ -253,11 +243,6 @@ class _Checker:
                     "leave one of the two out"
                 )
                 self.problems.append(Problem(dear.place, what))
-
-
-def _ask(read: Callable[..., T], field: Field, schema: Schema, parts: Parts, **more: Any) -> Callable[..., T]:
-    """What reads the text of a field, once it has constants."""
-    return partial(read, field.value, schema, position=_position(field.place), parts=parts, **more)
 
 
 def _check_action(rule: RawRule) -> list[Problem]:
@@ -315,19 +300,7 @@ def _target(target: str, kind: str, trigger: str, place: Place) -> list[Problem]
     return [Problem(place, what)]
 
 
-def _when(post: bool) -> str:
-    return "after the action" if post else "before the action"
-
-
-def _position(place: Place) -> Position:
-    return Position(place.file, place.line, place.column, place.column)
-
-
-def _at(problem: ConditionProblem, place: Place) -> Place:
-    return Place(problem.file or place.file, problem.line, problem.column)
-
-
-def _text(problem: ConditionProblem) -> str:
+def _said(problem: ConditionProblem) -> str:
     return f"{problem.message}; {problem.hint}" if problem.hint else problem.message
 
 
@@ -342,22 +315,23 @@ def _unique(problems: list[Problem]) -> list[Problem]:
 _SAMPLES: tuple[Any, ...] = (50, "x", ["x"])  # values of a limit that no other file gives
 
 
-def limit_of(
-    found: ConditionProblem, text: str, field: Field, raw: RawPolicy, constants: dict[str, Any], ask: Ask
+def _limit_of(
+    found: ConditionProblem, field: Field, raw: RawPolicy, constants: dict[str, Any], ask: Ask
 ) -> tuple[str, Field] | None:
-    """The full path of a limit named in `text`, and its value, without which `found` would not be said; None where the
-    condition's own file is to blame.
+    """The full path of a limit that a condition names, and its value, without which `found` would not be said; None
+    where the condition's own file is to blame.
 
     `field` has the condition; `ask` checks it with the constants it is given. A limit is to blame only where a later
     file gives it than the condition's, or any file that a pack's condition cannot know, and where `found` goes away
     with the value that another file gives, or with a sample.
     """
-    foreign = [(path, limit) for path, limit in _limits(text, raw) if _is_later(limit, field, raw)]
+    named = {path: raw.limits.get(path.removeprefix("limits.")) for path in sorted(limits_in(field.value))}
+    foreign = [(path, limit) for path, limit in named.items() if limit and _is_later(limit, field, raw)]
     before = _told(ask, constants) if foreign else set()
     kept = dict(constants)
     for path, limit in foreign:
         given = [one.value for one in raw.every_limit[path.removeprefix("limits.")]]
-        others = [_one(value) for value in given if value != limit.value]
+        others = [refine.of_environment(value, "default") for value in given if value != limit.value]
         for value in others or _SAMPLES:
             again = _told(ask, {**kept, path: value})
             if _mark(found) not in again and again <= before:
@@ -367,23 +341,11 @@ def limit_of(
     return None
 
 
-def _limits(text: str, raw: RawPolicy) -> Iterator[tuple[str, Field]]:
-    for path in sorted(limits_in(text)):
-        limit = raw.limits.get(path.removeprefix("limits."))
-        if limit is not None:
-            yield path, limit
-
-
 def _is_later(limit: Field, field: Field, raw: RawPolicy) -> bool:
     if limit.layer.startswith("pack ") or limit.place.file == field.place.file:
         return False
     order = {name: number for number, name in enumerate(raw.files)}
     return field.layer.startswith("pack ") or order[limit.place.file] > order[field.place.file]
-
-
-def _one(value: Any) -> Any:
-    """A value of a limit, which may differ by environment."""
-    return value.get("default") if isinstance(value, dict) else value
 
 
 Mark = tuple[str, int, int]
