@@ -12,7 +12,7 @@ from ahp.gate.decide import decide
 from ahp.hosts import exec as wrapped
 from ahp.hosts import verdict_text
 from ahp.hosts.monoco.install import is_installed
-from ahp.policy.judge import judges_of
+from ahp.policy.judges import judges_of
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
 

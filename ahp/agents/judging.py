@@ -4,7 +4,7 @@ from ahp.agents.calls import call_view, tool_call
 from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.journal import session_calls
-from ahp.policy.judge import judges_of
+from ahp.policy.judges import judges_of
 from ahp.protocol.event import Actor
 from ahp.protocol.verdict import Verdict
 

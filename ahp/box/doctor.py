@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ahp.box import engine, place, table
 from ahp.hosts import asking
 from ahp.hosts.table import Check
-from ahp.policy.judge import judges_of
+from ahp.policy.judges import judges_of
 from ahp.policy.problems import PolicyError
 from ahp.protocol.event import identify
 from ahp.system import environ

@@ -13,7 +13,7 @@ from ahp.hosts.git import pre_push
 from ahp.hosts.git.pre_push import AskedPush
 from ahp.journal.place import noted_genesis
 from ahp.policy import policies
-from ahp.policy.judge import judges_of
+from ahp.policy.judges import judges_of
 from ahp.policy.policies import Policies
 from ahp.protocol.event import Actor, Event, PushRef, Workspace, identify
 from ahp.system import environ

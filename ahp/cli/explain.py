@@ -202,7 +202,7 @@ def _rule_of(record: "Mapping[str, object]") -> "tuple[RuleAnswer | None, str]":
     import os
 
     from ahp.hosts import asking
-    from ahp.policy.judge import judges_of
+    from ahp.policy.judges import judges_of
     from ahp.policy.problems import PolicyError
     from ahp.protocol.event import identify
 

@@ -23,7 +23,7 @@ def command(trigger: str, issue: str, facts: str | None, form: str) -> int:
     """Print every fact that conditions can read at TRIGGER, as it is now."""
     from ahp.cli.run import event_here
     from ahp.policy import trust
-    from ahp.policy.judge import judges_of
+    from ahp.policy.judges import judges_of
 
     event = event_here(trigger, issue, facts)
     first, *others = [

@@ -44,7 +44,7 @@ def event_here(trigger: str, issue: str, facts: str | None = None, dry: bool = T
 def _refuse_misspelt(event: Event, given: Mapping[str, object]) -> None:
     """Raises AhpError for a namespace that is stated, and that neither ahp nor the policy has."""
     from ahp.facts import registry
-    from ahp.policy.judge import judges_of
+    from ahp.policy.judges import judges_of
     from ahp.policy.problems import nearest
 
     foreign = [name for name in given if not registry.is_known(name)]
@@ -57,7 +57,7 @@ def _refuse_misspelt(event: Event, given: Mapping[str, object]) -> None:
 
 
 def _nobody(event: Event) -> bool:
-    from ahp.policy.judge import judges_of
+    from ahp.policy.judges import judges_of
 
     return not any(judge.program.triggers for judge in judges_of(event))
 

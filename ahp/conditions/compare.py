@@ -8,20 +8,42 @@ fact every leaf about it is unknown; on null `x < 5` is unknown, `x == 5` false,
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from ahp.conditions.diagnostics import Problem
 from ahp.conditions.guards import Plan, Types, folded, infer, reads, scoped, span
 from ahp.conditions.language import OPERATIONS, with_children
-
-if TYPE_CHECKING:
-    from ahp.conditions.typecheck import Checked
+from ahp.conditions.schema import Type
 
 _STEPS = 20_000  # comparisons of two nodes before an entailment counts as not proven
 
 Strictness = Literal["stronger", "equal", "weaker", "unknown"]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A condition that was accepted: nothing else can be compiled.
+
+    `plan` is plain JSON data for `evaluate.build`; `reads` the fact paths it needs; `cost` its static cost, for all
+    items where an `each` asks it; `advice` names facts that may be absent or null and are read without asking, and
+    literals that are seldom meant. `constant` is True or False where the schema lets the condition have no other value;
+    `constant_problem` then says so, an error in a policy, and is None where the author wrote the literal itself.
+    """
+
+    text: str
+    plan: Plan
+    reads: frozenset[str]
+    cost: int
+    advice: tuple[Problem, ...] = ()
+    constant: bool | None = None
+    constant_problem: Problem | None = None
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    item: tuple[str, Type] | None = None
+    types: Mapping[str, Type] = field(default_factory=dict)
 
 
 def solver() -> Any:

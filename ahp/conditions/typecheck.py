@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ahp.conditions import calls, compare, guards, operators, paths
 from ahp.conditions.checker import Checker, Typed
+from ahp.conditions.compare import Checked
 from ahp.conditions.diagnostics import ConditionError, Place, Position, Problem, quoted
 from ahp.conditions.parse import Refused
 from ahp.conditions.parts import filled
@@ -32,28 +33,6 @@ _CONSTRUCTS: dict[type[ast.expr], Callable[[Checker, Any], Typed]] = {
     ast.Compare: operators.compare,
     ast.Call: calls.call,
 }
-
-
-@dataclass(frozen=True)
-class Checked:
-    """A condition that was accepted: nothing else can be compiled.
-
-    `plan` is plain JSON data for `evaluate.build`; `reads` the fact paths it needs; `cost` its static cost, for all
-    items where an `each` asks it; `advice` names facts that may be absent or null and are read without asking, and
-    literals that are seldom meant. `constant` is True or False where the schema lets the condition have no other value;
-    `constant_problem` then says so, an error in a policy, and is None where the author wrote the literal itself.
-    """
-
-    text: str
-    plan: guards.Plan
-    reads: frozenset[str]
-    cost: int
-    advice: tuple[Problem, ...] = ()
-    constant: bool | None = None
-    constant_problem: Problem | None = None
-    constants: Mapping[str, Any] = field(default_factory=dict)
-    item: tuple[str, Type] | None = None
-    types: Mapping[str, Type] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

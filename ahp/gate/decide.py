@@ -6,7 +6,8 @@ from ahp.gate.hearing import hear
 from ahp.gate.match import COUNTED
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
-from ahp.policy.judge import digest_beside, judges_of
+from ahp.policy.judge import digest_beside
+from ahp.policy.judges import judges_of
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock

@@ -14,7 +14,8 @@ from ahp.gate.hearing import hear
 from ahp.gate.match import Facts, Hit
 from ahp.gate.weighing import Weighing
 from ahp.journal.append import Journal
-from ahp.policy.judge import Judge, judges_of
+from ahp.policy.judge import Judge
+from ahp.policy.judges import judges_of
 from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict

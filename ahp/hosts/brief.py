@@ -1,6 +1,6 @@
 """What an agent is told before it begins: what blocks here, what warnings become, how to answer (design §9)."""
 
-from ahp.policy.judge import judges_of
+from ahp.policy.judges import judges_of
 from ahp.policy.program import Answers
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line, trim

@@ -11,7 +11,7 @@ from ahp.journal.answers import SKIP_LASTS, AnswerRefused, check_leave
 from ahp.journal.append import Journal
 from ahp.journal.skips import Skip
 from ahp.journal.state import State
-from ahp.policy.judge import judges_of
+from ahp.policy.judges import judges_of
 from ahp.policy.problems import nearest, quoted
 from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Actor, Workspace

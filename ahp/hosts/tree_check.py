@@ -16,7 +16,8 @@ from ahp.hosts import asking
 from ahp.hosts.ci.report import Report, Result, RuleText, report, result, rule_text
 from ahp.hosts.verdict_text import name_of, steps_of
 from ahp.policy import policies
-from ahp.policy.judge import Judge, judges_of
+from ahp.policy.judge import Judge
+from ahp.policy.judges import judges_of
 from ahp.policy.policies import Policies
 from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Workspace, identify

@@ -14,7 +14,7 @@ from ahp.gate.hearing import hear
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
 from ahp.policy import cache
-from ahp.policy.judge import judges_of
+from ahp.policy.judges import judges_of
 from ahp.policy.problems import PolicyError
 from ahp.protocol.event import Actor
 from tests.gate.conftest import Desk, signals

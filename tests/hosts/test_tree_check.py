@@ -13,7 +13,7 @@ import pytest
 from ahp.cli import main
 from ahp.hosts import asking, tree_check
 from ahp.hosts.ci.report import Report
-from ahp.policy.judge import judges_of
+from ahp.policy.judges import judges_of
 from ahp.protocol.event import Actor
 from ahp.system import whole_tree
 from ahp.system.terminal import Seen, unseen

@@ -15,7 +15,7 @@ def command(command_line: tuple[str, ...]) -> int:
     """
     from ahp.box import session
     from ahp.hosts import asking
-    from ahp.policy.judge import judges_of
+    from ahp.policy.judges import judges_of
     from ahp.protocol.event import identify
 
     where = asking.around(os.getcwd())

@@ -15,7 +15,8 @@ from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
 from ahp.policy import tree as trees
-from ahp.policy.judge import WORKING, Judge, judges_of
+from ahp.policy.judge import WORKING, Judge
+from ahp.policy.judges import judges_of
 from ahp.policy.policies import Policies
 from ahp.protocol import records
 from ahp.protocol.text import one_line

@@ -15,7 +15,7 @@ from ahp.journal import segments
 from ahp.policy import cache, layers
 from ahp.policy import compile as compiling
 from ahp.policy import tree as trees
-from ahp.policy.judge import judges_of
+from ahp.policy.judges import judges_of
 from ahp.policy.problems import PolicyError
 from ahp.policy.program import Answers, Program
 from ahp.policy.rule import Policy

@@ -6,7 +6,7 @@ from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.hosts.git import token
 from ahp.hosts.git.githooks import Hook, read_staged, say
-from ahp.policy.judge import judges_of
+from ahp.policy.judges import judges_of
 from ahp.protocol.event import Event
 from ahp.system.errors import AhpError
 from ahp.system.view import IndexView

@@ -13,7 +13,8 @@ from ahp.journal import session_calls
 from ahp.policy import cache, layers
 from ahp.policy import compile as compiling
 from ahp.policy import tree as trees
-from ahp.policy.judge import COMMITTED, WORKING, Judge, judges_of
+from ahp.policy.judge import COMMITTED, WORKING, Judge
+from ahp.policy.judges import judges_of
 from ahp.policy.problems import PolicyError
 from ahp.policy.program import Program
 from ahp.policy.sources import FileSource, Watched

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import load_ssh_public_key
 from ahp.cli import main
 from ahp.hosts import asking
 from ahp.hosts.ci import judging, statements
-from ahp.policy.judge import judges_of
+from ahp.policy.judges import judges_of
 from ahp.protocol.event import Actor
 from ahp.system.version import __version__
 from tests.conftest import Repo

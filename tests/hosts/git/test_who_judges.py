@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from ahp.hosts import asking
-from ahp.policy.judge import COMMITTED, judges_of
+from ahp.policy.judge import COMMITTED
+from ahp.policy.judges import judges_of
 from ahp.policy.problems import PolicyError
 from ahp.protocol.event import Actor, PushRef, Workspace
 from tests.conftest import PROJECT
