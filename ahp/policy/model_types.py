@@ -3,6 +3,7 @@ people use (design §4).
 """
 
 import re
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
@@ -54,14 +55,9 @@ def as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-def as_intensities(value: object) -> object:
-    """One level word as the mapping of environments with `default`; anything else unchanged."""
-    return {"default": value} if isinstance(value, str) else value
-
-
-def as_suggestion(value: object) -> object:
-    """A text as a best practice; anything else unchanged."""
-    return {"description": value} if isinstance(value, str) else value
+def alone(key: str, **more: str) -> Callable[[object], object]:
+    """Reads one text as the mapping that has it under a key; anything else unchanged."""
+    return lambda value: {key: value, **more} if isinstance(value, str) else value
 
 
 def filter_text(value: object) -> object:
@@ -111,4 +107,4 @@ Filter = Annotated[
 ]
 _Levels = dict[str, Intensity]
 _WithDefault = Annotated[_Levels, Field(json_schema_extra={"required": ["default"]})]
-Intensities = Annotated[_Levels, BeforeValidator(as_intensities, json_schema_input_type=Intensity | _WithDefault)]
+Intensities = Annotated[_Levels, BeforeValidator(alone("default"), json_schema_input_type=Intensity | _WithDefault)]

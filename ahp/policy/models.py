@@ -28,8 +28,8 @@ from ahp.policy.model_types import (
     Severity,
     Text,
     Texts,
+    alone,
     as_list,
-    as_suggestion,
 )
 from ahp.policy.presets import PRESETS, Preset
 from ahp.policy.program import ALONE
@@ -45,7 +45,9 @@ class SuggestionKeys(Keys):
     """What to do, a template like `message`."""
 
 
-Suggestion = Annotated[SuggestionKeys, BeforeValidator(as_suggestion, json_schema_input_type=str | SuggestionKeys)]
+Suggestion = Annotated[
+    SuggestionKeys, BeforeValidator(alone("description"), json_schema_input_type=str | SuggestionKeys)
+]
 
 
 class FindingKeys(Keys):
@@ -215,8 +217,7 @@ class Extract(Keys):
     """What it gives."""
 
 
-def _as_extract(value: object) -> object:
-    return {"value": value, "type": "int"} if isinstance(value, str) else value
+_Extract = Annotated[Extract, BeforeValidator(alone("value", type="int"), json_schema_input_type=str | Extract)]
 
 
 class Command(Keys):
@@ -228,9 +229,7 @@ class Command(Keys):
     """The program and its arguments, one text each; no shell reads them. Needed where there is no preset."""
     parse: Literal["json", "lines", "junit", "sarif", "exit"] = "exit"
     """How its output is read. Every way gives `exit_code` and `count`; junit and sarif give `findings`."""
-    extract: dict[str, Annotated[Extract, BeforeValidator(_as_extract, json_schema_input_type=str | Extract)]] = Field(
-        default={}
-    )
+    extract: dict[str, _Extract] = Field(default={})
     """More facts: a name and an expression over `output`; a number unless `{value, type}` says otherwise."""
     timeout: Duration = 30.0
     """After this long the whole process tree is ended and the facts are absent."""
@@ -283,11 +282,6 @@ class BranchKeys(Keys):
     """Whether no rule of the default branch's policy is asked there beside their own."""
 
 
-def _as_branches(given: object) -> object:
-    """A pattern as the mapping that has it; anything else unchanged."""
-    return {"ref": given} if isinstance(given, str) else given
-
-
 def _as_pattern(given: BranchKeys) -> str:
     """The pattern; followed by the word `alone`, which no name of a branch can have behind a blank."""
     if " " in given.ref:
@@ -296,7 +290,7 @@ def _as_pattern(given: BranchKeys) -> str:
 
 
 Authority = Annotated[
-    list[Annotated[BranchKeys, BeforeValidator(_as_branches), AfterValidator(_as_pattern)]],
+    list[Annotated[BranchKeys, BeforeValidator(alone("ref")), AfterValidator(_as_pattern)]],
     BeforeValidator(as_list, json_schema_input_type=str | list[str | BranchKeys]),
 ]
 
