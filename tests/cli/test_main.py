@@ -173,18 +173,6 @@ def test_the_entry_point_ends_with_the_code(monkeypatch: pytest.MonkeyPatch) -> 
     assert ended.value.code == 2
 
 
-def test_streams_that_the_caller_has_closed_are_in_nobodys_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdout", None)
-    monkeypatch.setattr(sys, "stderr", None)
-    monkeypatch.setattr(sys, "argv", ["ahp", "no-such-command"])
-    with pytest.raises(SystemExit) as ended:
-        main.main()
-    assert ended.value.code == 2
-    for stream in (sys.stdout, sys.stderr):
-        assert stream.name == os.devnull
-        stream.close()
-
-
 def test_starting_loads_only_the_command_that_is_asked_for(tmp_path: Path) -> None:
     program = (
         "import sys; from ahp.cli.main import run; run(['--version']); "

@@ -116,7 +116,7 @@ def test_junit_is_xml_with_a_case_a_test(repo: Repo, capsys: pytest.CaptureFixtu
     assert (root.get("tests"), root.get("failures")) == ("3", "1")
     (failure,) = root.iter("failure")
     assert failure.get("message") == "decision: expected deny, got allow"
-    assert next(case.get("name") for case in root.iter("testcase")) == ".ahp/tests/a.yaml:1 few <files>"
+    assert next(case.get("name") for case in root.iter("testcase")) == ".ahp/tests/a.yaml:1 few\ufffd <files>"
 
 
 def test_files_and_another_policy_can_be_named_outside_a_repository(
