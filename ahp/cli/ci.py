@@ -1,20 +1,20 @@
 """`ahp ci`: the check that nobody can skip."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
 from ahp.cli.options import OUTPUTS
-from ahp.hosts.ci import statements
+from ahp.hosts.asking import repository_here
+from ahp.hosts.ci import judging, platform, ruling, statements
+from ahp.hosts.ci.change import change_of
+from ahp.hosts.ci.formats import github
 from ahp.hosts.ci.outputs import FORMATS
+from ahp.hosts.ci.report import Report, report
 from ahp.protocol.text import one_line
 from ahp.system import environ, files
 from ahp.system.errors import AhpError, Unknown
 from ahp.system.terminal import progress
-
-if TYPE_CHECKING:
-    from ahp.hosts.ci.report import Report
 
 
 @click.command()
@@ -67,9 +67,6 @@ def command(
         raise click.UsageError("--without policy and --only policy leave nothing to ask; give one of them")
     if attest is not None and (not key or from_ or ((to or target) and not before) or without or only):
         raise click.UsageError("--attest takes a whole push, by the platform's word or --before, and needs --key")
-    from ahp.hosts.ci import platform, ruling
-    from ahp.hosts.ci.report import report
-
     env = environ.current()
     form = form or ("github" if platform.is_github(env) else "text")
     part = ruling.POLICY if only else ruling.OTHERS if without else ruling.ALL
@@ -88,12 +85,10 @@ def command(
     return told.exit_code
 
 
-def _attest(told: "Report", place: str, key: str, repository: str | None) -> str:
+def _attest(told: Report, place: str, key: str, repository: str | None) -> str:
     """Signs the statements that are due, and tells where they are. Raises AhpError."""
     if told.judged is None or not told.judged.moves:
         return "no statement is signed: one is due where a push moves a branch whose policy judges it"
-    from ahp.hosts.asking import repository_here
-
     repo = repository_here()
     made = statements.of_each(repo, told.judged, repository or statements.address_of(repo), "ci")
     signed = statements.sign(made, key)
@@ -106,12 +101,7 @@ def _attest(told: "Report", place: str, key: str, repository: str | None) -> str
 
 def _judge(
     env: dict[str, str], named: dict[str, str | None], source: str | None, actor: str | None, part: str
-) -> "Report":
-    from ahp.hosts.asking import repository_here
-    from ahp.hosts.ci import judging, platform
-    from ahp.hosts.ci.change import change_of
-    from ahp.hosts.ci.report import report
-
+) -> Report:
     said = platform.proposed(env) or platform.Proposal("run")
     said = said._replace(source=platform.branch_name(source, "--source") or said.source, actor=actor or said.actor)
     if said.kind == "delete":
@@ -131,10 +121,8 @@ def _mended(error: AhpError) -> str:
     return str(error)
 
 
-def _summarise(env: dict[str, str], told: "Report") -> None:
+def _summarise(env: dict[str, str], told: Report) -> None:
     """Adds to the summary of the step, where GitHub gives a file for it."""
-    from ahp.hosts.ci.formats import github
-
     path = env.get("GITHUB_STEP_SUMMARY", "")
     if not path:
         return

@@ -1,16 +1,16 @@
 """`ahp doctor`: is the gate really reached, and can it do its work?"""
 
-from typing import TYPE_CHECKING
-
 import click
 
 from ahp.cli.options import TEXT_OR_JSON
+from ahp.hosts import table
+from ahp.hosts.asking import repository_here, user_policy
+from ahp.hosts.ci import setup
+from ahp.hosts.git import doctor
+from ahp.hosts.table import Check
 from ahp.protocol.text import one_line
 from ahp.system import jsontext, terminal
-
-if TYPE_CHECKING:
-    from ahp.hosts.table import Check
-    from ahp.system.git import Repository
+from ahp.system.git import Repository
 
 _STYLES = {"ok": "green", "note": "yellow", "wrong": "bold red"}
 _WEIGHT = list(_STYLES)  # what is wrong comes last, next to the prompt
@@ -29,8 +29,6 @@ def command(mend: bool, ci: bool, whole: bool, form: str) -> int:
     """
     if ci and mend:
         raise click.UsageError("--ci only looks; a person fixes what it names")
-    from ahp.hosts.asking import repository_here
-
     repo = repository_here()
     checks, mended = (_of_ci(repo), []) if ci else _of_clone(repo, mend)
     good = all(check.status != "wrong" for check in checks)
@@ -50,13 +48,10 @@ def command(mend: bool, ci: bool, whole: bool, form: str) -> int:
     return 0 if good else 1
 
 
-def _of_clone(repo: "Repository", mend: bool) -> tuple[list["Check"], list[str]]:
+def _of_clone(repo: Repository, mend: bool) -> tuple[list[Check], list[str]]:
     """The checks of the hooks here, after fixing what can be, and what was fixed."""
-    from ahp.hosts import table
-    from ahp.hosts.asking import user_policy
-    from ahp.hosts.git import doctor
 
-    def examined() -> list["Check"]:
+    def examined() -> list[Check]:
         return [check for name in table.able("examine") for check in table.host(name).examine(repo)]
 
     checks = examined()
@@ -64,13 +59,11 @@ def _of_clone(repo: "Repository", mend: bool) -> tuple[list["Check"], list[str]]
     return (examined() if mended else checks), mended
 
 
-def _of_ci(repo: "Repository") -> list["Check"]:
-    from ahp.hosts.ci import setup
-
+def _of_ci(repo: Repository) -> list[Check]:
     return setup.examine(repo)
 
 
-def _told_once(checks: list["Check"]) -> list["Check"]:
+def _told_once(checks: list[Check]) -> list[Check]:
     """The checks, where several hooks are not there with one row for all of them."""
     gone = [check for check in checks if check.detail.endswith(f"/{check.name} is not there")]
     if len(gone) < 2:
@@ -80,5 +73,5 @@ def _told_once(checks: list["Check"]) -> list["Check"]:
     return [whole if check is gone[0] else check for check in checks if check not in gone[1:]]
 
 
-def _what(check: "Check") -> str:
+def _what(check: Check) -> str:
     return one_line(check.detail, 500) + (f"; fix: {one_line(check.mend, 500)}" if check.mend else "")

@@ -1,25 +1,31 @@
 """`ahp explain`: why the gate says what it says."""
 
+import os
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 import click
 
 from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON, TRIGGERS_THERE_ARE, triggers
+from ahp.cli.run import event_here, unstaged
+from ahp.gate.explain import Explanation, Reason, explain, shown
+from ahp.hosts import api, asking, policy_here, verdict_text
+from ahp.journal import answers
+from ahp.journal.answers import RISK
+from ahp.journal.logged_signal import LoggedSignal
+from ahp.journal.place import journal_of
+from ahp.journal.respond import possible
+from ahp.journal.state import State
+from ahp.policy.judges import judges_of
+from ahp.policy.problems import PolicyError, closest
+from ahp.policy.program import RuleAnswer
+from ahp.protocol.event import Actor, Event, identify
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import jsontext
+from ahp.protocol.verdict import Verdict
+from ahp.system import environ, jsontext
 from ahp.system.errors import AhpError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from ahp.gate.explain import Explanation, Reason
-    from ahp.journal.logged_signal import LoggedSignal
-    from ahp.policy.program import RuleAnswer
-    from ahp.protocol.event import Actor, Event
-    from ahp.protocol.verdict import Verdict
 
 _MARKS = {"true": "yes", "false": "no", "undecided": "?", "filtered": "-", "bound": "!"}
 _QUIET = {"false": "no", "filtered": "not asked, their `when` does not hold"}
@@ -71,9 +77,6 @@ def command(what: str, issue: str, facts: str | None, form: str) -> int:
     """
     if what not in TRIGGERS and all(c in "0123456789abcdef-" for c in what):
         return _signal(what, form)
-    from ahp.cli.run import event_here, unstaged
-    from ahp.gate.explain import explain
-    from ahp.hosts import asking, verdict_text
 
     is_about_all = what in TRIGGERS
     events = [event_here(trigger, issue, facts) for trigger in ([what] if is_about_all else _asked_at(what))]
@@ -99,32 +102,27 @@ def command(what: str, issue: str, facts: str | None, form: str) -> int:
     return 1 if any(one.verdict.denied for one in explanations) else 0
 
 
-def _only(whole: "Explanation", rule: str) -> "Explanation":
+def _only(whole: Explanation, rule: str) -> Explanation:
     """What an explanation says of one rule."""
     reasons = [reason for reason in whole.reasons if reason.key == rule]
     read = {path for reason in reasons for path in reason.rule.reads}
     return whole._replace(reasons=reasons, missing={path: why for path, why in whole.missing.items() if path in read})
 
 
-def _pushed(event: "Event") -> "Verdict | None":
+def _pushed(event: Event) -> Verdict | None:
     """The verdict on a whole push, of which the rules explained are those about the range; None for what is none."""
-    from ahp.hosts import api
 
     is_stated = event.mode == "dry" and event.given
     return api.judge(event) if event.push is not None and not is_stated else None
 
 
-def _rules_of(verdict: "Verdict") -> "Counter[str]":
+def _rules_of(verdict: Verdict) -> Counter[str]:
     """How many signals of a verdict each rule sent."""
     return Counter(str(signal.context["rule"]) for signal in verdict.signals)
 
 
 def _asked_at(rule: str) -> list[str]:
     """The triggers at which the policy here asks a rule of that name. Raises AhpError where there is none."""
-    import os
-
-    from ahp.hosts import asking, policy_here
-    from ahp.policy.problems import closest
 
     policy = policy_here.of_work_tree(asking.around(os.getcwd()))
     found = {one.trigger for one in policy.rules if one.key == rule}
@@ -136,14 +134,6 @@ def _asked_at(rule: str) -> list[str]:
 
 
 def _signal(prefix: str, form: str) -> int:
-    import os
-
-    from ahp.journal import answers
-    from ahp.journal.place import journal_of
-    from ahp.journal.state import State
-    from ahp.protocol.event import Actor, identify
-    from ahp.system import environ
-
     who = identify(environ.current())
     with State.open(journal_of(os.getcwd())) as state:
         signal = state.signal(answers.one(prefix, state.find(prefix)))
@@ -179,7 +169,7 @@ def _signal(prefix: str, form: str) -> int:
     return 0
 
 
-def _told(record: "Mapping[str, object]") -> None:
+def _told(record: Mapping[str, object]) -> None:
     """What the rule said, and the values that it saw."""
     by = ", ".join(f"{word}{record.get(name)}" for word, name in _WHERE)
     said = _SAID.get(str(record.get("intensity")), "told")
@@ -197,14 +187,8 @@ def _told(record: "Mapping[str, object]") -> None:
         click.echo(f"answered: {one_line(str(record['action']))}")
 
 
-def _rule_of(record: "Mapping[str, object]") -> "tuple[RuleAnswer | None, str]":
+def _rule_of(record: Mapping[str, object]) -> tuple[RuleAnswer | None, str]:
     """The rule that sent a signal, as the policy here has it, and where that is, or why it cannot be shown."""
-    import os
-
-    from ahp.hosts import asking
-    from ahp.policy.judges import judges_of
-    from ahp.policy.problems import PolicyError
-    from ahp.protocol.event import identify
 
     where = asking.around(os.getcwd())
     event = asking.event(str(record["hook"]), "cli", identify(where.env), where, mode="dry")
@@ -220,15 +204,12 @@ def _rule_of(record: "Mapping[str, object]") -> "tuple[RuleAnswer | None, str]":
     return None, "the policy here has no such rule any more"
 
 
-def _fitting(signal: "LoggedSignal", who: "Actor") -> list[str]:
+def _fitting(signal: LoggedSignal, who: Actor) -> list[str]:
     """The answers that `who` may give to a signal."""
-    from ahp.journal.answers import RISK
-    from ahp.journal.respond import possible
-
     return [action + (' --reason "…"' if action == RISK else "") for action in possible(signal, who)]
 
 
-def _text(explanation: "Explanation", is_about_all: bool, notes: "Iterable[str]") -> None:
+def _text(explanation: Explanation, is_about_all: bool, notes: Iterable[str]) -> None:
     """Prints it; the verdict is that of all rules, so it stands there only where it `is_about_all` of them."""
     verdict = explanation.verdict
     environment = explanation.environment or "undecidable: the strictest level holds"
@@ -258,14 +239,13 @@ def _text(explanation: "Explanation", is_about_all: bool, notes: "Iterable[str]"
         click.echo(one_line(note, 500))
 
 
-def _called(reason: "Reason") -> str:
+def _called(reason: Reason) -> str:
     """A rule by its key; one that stands alone in its group by its id."""
     return one_line(reason.rule.id if reason.key == reason.rule.oracle else reason.key)
 
 
-def _lines(reason: "Reason", whose: str, *, with_condition: bool) -> list[str]:
+def _lines(reason: Reason, whose: str, *, with_condition: bool) -> list[str]:
     """A rule: its outcome, the facts that it saw, and its condition, whose parts follow where they are short."""
-    from ahp.gate.explain import shown
 
     rule = reason.rule
     fate = _FATES.get(reason.fate, reason.fate).replace("undecided: cannot tell", "cannot be decided")
@@ -289,8 +269,7 @@ def _lines(reason: "Reason", whose: str, *, with_condition: bool) -> list[str]:
     return lines
 
 
-def _json(explanation: "Explanation") -> None:
-    from ahp.gate.explain import shown
+def _json(explanation: Explanation) -> None:
 
     rules = [
         {

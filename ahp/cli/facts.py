@@ -5,7 +5,10 @@ from itertools import groupby
 import click
 
 from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON, TRIGGERS_THERE_ARE, triggers
+from ahp.cli.run import event_here
 from ahp.facts.listing import Row, listing
+from ahp.policy import trust
+from ahp.policy.judges import judges_of
 from ahp.protocol.text import one_line
 from ahp.system.jsontext import encode
 from ahp.system.terminal import prose, table
@@ -21,10 +24,6 @@ _WIDTH = 100
 @TEXT_OR_JSON
 def command(trigger: str, issue: str, facts: str | None, form: str) -> int:
     """Print every fact that conditions can read at TRIGGER, as it is now."""
-    from ahp.cli.run import event_here
-    from ahp.policy import trust
-    from ahp.policy.judges import judges_of
-
     event = event_here(trigger, issue, facts)
     first, *others = [
         listing(event, judge.program.settings.but(trusted=trust.checker(event))) for judge in judges_of(event)

@@ -1,20 +1,22 @@
 """`ahp init`: a policy for this project, and what it would have said to the last 100 commits."""
 
 import os
-from typing import TYPE_CHECKING
 
 import click
 
 from ahp.cli import try_
+from ahp.hosts import vendoring
+from ahp.hosts.adoption import Adoption, adopt
+from ahp.hosts.asking import around
+from ahp.hosts.ci import templates
 from ahp.hosts.ci.templates import KINDS
+from ahp.hosts.history import rules
+from ahp.policy.cache import PROJECT
+from ahp.protocol.event import Workspace, identify
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
+from ahp.system.git import Repository
 from ahp.system.terminal import progress, prose
-
-if TYPE_CHECKING:
-    from ahp.hosts.adoption import Adoption
-    from ahp.protocol.event import Workspace
-    from ahp.system.git import Repository
 
 _RULES_SHOWN = 5
 
@@ -36,9 +38,6 @@ def command(packs: tuple[str, ...], force: bool, kinds: tuple[str, ...], org: st
     Asks nothing, runs nothing, logs nothing of the past. A rule that would have stopped the work starts as shadow, one
     that would have refused a commit now and then, as a prompt.
     """
-    from ahp.hosts.asking import around
-    from ahp.policy.cache import PROJECT
-
     where = around(os.getcwd())
     is_there = where.repo is not None and os.path.lexists(where.repo.root + PROJECT)
     if org is not None:
@@ -51,9 +50,7 @@ def command(packs: tuple[str, ...], force: bool, kinds: tuple[str, ...], org: st
         _write_ci(where, kinds)
 
 
-def _join(repo: "Repository", org: str) -> None:
-    from ahp.hosts import vendoring
-
+def _join(repo: Repository, org: str) -> None:
     entry = vendoring.join(repo, org)
     click.echo(f".ahp/hooks.yaml: extends {one_line(entry.called)} {entry.ref}, which may be signed by")
     for line in entry.signers:
@@ -62,9 +59,7 @@ def _join(repo: "Repository", org: str) -> None:
     click.echo("      ahp install && git add -f .ahp && git commit -m 'chore: add ahp'")
 
 
-def _write_ci(where: "Workspace", kinds: tuple[str, ...]) -> None:
-    from ahp.hosts.ci import templates
-
+def _write_ci(where: Workspace, kinds: tuple[str, ...]) -> None:
     repo = where.repo
     if repo is None:
         raise AhpError("what runs `ahp ci` belongs into a git work tree; make one first: git init")
@@ -74,11 +69,7 @@ def _write_ci(where: "Workspace", kinds: tuple[str, ...]) -> None:
         click.echo(line)
 
 
-def _adopt(where: "Workspace", packs: tuple[str, ...], force: bool) -> None:
-    from ahp.hosts.adoption import adopt
-    from ahp.hosts.history import rules
-    from ahp.protocol.event import identify
-
+def _adopt(where: Workspace, packs: tuple[str, ...], force: bool) -> None:
     with progress("looking at past commits") as seen:
         done = adopt(where, identify(where.env), packs, force, seen)
     found = ", ".join(done.plan.survey.found())
@@ -98,7 +89,7 @@ def _adopt(where: "Workspace", packs: tuple[str, ...], force: bool) -> None:
         click.echo(line)
 
 
-def _next(done: "Adoption", at_top: bool) -> list[str]:
+def _next(done: Adoption, at_top: bool) -> list[str]:
     """What to do now, in the order in which it is done; `at_top` of the work tree, else in a folder below."""
     commit = f"git add {'.ahp' if at_top else ':/.ahp'} && git commit -m 'chore: add ahp'"
     closed = done.on_default and not {"protect-main"} & {*done.plan.watched, *done.plan.asked}

@@ -2,17 +2,18 @@
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from ahp.cli.groups import Group
 from ahp.cli.options import TEXT_OR_JSON
+from ahp.hosts import issue as host
+from ahp.hosts.verdict_text import text, write
+from ahp.protocol.event import identify
 from ahp.protocol.text import one_line
 from ahp.system import environ, jsontext, terminal
-
-if TYPE_CHECKING:
-    from ahp.tickets.tracker import Tracker
+from ahp.tickets.lint import lint as faults_of
+from ahp.tickets.tracker import Tracker
 
 _ISSUE = click.argument("issue", metavar="ID")
 _MARKS = {"todo": " ", "doing": "/", "done": "x", "cancelled": "~"}
@@ -79,8 +80,6 @@ def show(issue: str, form: str) -> int:
 @TEXT_OR_JSON
 def lint(form: str) -> int:
     """Everything that is wrong with the tickets; exit code 1 when anything is."""
-    from ahp.tickets.lint import lint as faults_of
-
     faults = faults_of(_tracker().tickets)
     if form == "json":
         click.echo(jsontext.encode([{"path": one.path, "line": one.line, "message": one.what} for one in faults]))
@@ -120,22 +119,16 @@ def close(issue: str, solution: str | None, form: str) -> int:
     return _move("close", issue, form, solution or "")
 
 
-def _row(row: "dict[str, object]") -> "tuple[str, ...]":
+def _row(row: dict[str, object]) -> tuple[str, ...]:
     state = row["stage"] if row["status"] == "open" else row["status"]
     return str(row["id"]), one_line(state, 12), f"{row['done']}/{row['total']}", one_line(row["title"])
 
 
-def _tracker() -> "Tracker":
-    from ahp.tickets.tracker import Tracker
-
+def _tracker() -> Tracker:
     return Tracker(os.getcwd())
 
 
 def _move(step: str, issue: str, form: str, solution: str = "") -> int:
-    from ahp.hosts import issue as host
-    from ahp.hosts.verdict_text import text, write
-    from ahp.protocol.event import identify
-
     moved = host.move(step, issue, solution)
     if form == "json":
         click.echo(jsontext.encode(moved.as_dict()))

@@ -6,18 +6,30 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import click
 
 from ahp.cli.groups import Group
 from ahp.cli.options import TEXT_OR_JSON, seconds_of
+from ahp.hosts import skipping
+from ahp.hosts.ci.setup import keeps_anchors
+from ahp.hosts.git.install import installed_log
+from ahp.journal import anchors, query
+from ahp.journal import repair as pruning
+from ahp.journal.append import Journal
+from ahp.journal.place import journal_of
+from ahp.journal.query import Filter, Open
+from ahp.journal.verify import anchor as head
+from ahp.journal.verify import verify as check
+from ahp.policy.problems import nearest, quoted
+from ahp.protocol.event import identify
+from ahp.protocol.records import KINDS
+from ahp.protocol.text import one_line
+from ahp.protocol.triggers import TRIGGERS
+from ahp.system import clock, environ, git, jsontext
 from ahp.system.errors import AhpError
-
-if TYPE_CHECKING:
-    from ahp.journal.append import Journal
-    from ahp.journal.query import Filter, Open
-    from ahp.system.git import Repository
+from ahp.system.git import Repository
+from ahp.system.terminal import table
 
 _STYLES = {"block": "bold red", "control": "magenta", "prompt": "yellow", "aid": "cyan", "bypass": "red"}
 _MESSAGE = 100
@@ -72,11 +84,6 @@ def command(
     """Show the signal log: one record a signal, with its answer."""
     if ctx.invoked_subcommand:
         return None
-    from ahp.journal import query
-    from ahp.protocol.records import KINDS
-    from ahp.protocol.triggers import TRIGGERS
-    from ahp.system import clock
-
     _known("trigger", (hook,) if hook else (), TRIGGERS)
     _known("kind of record", kinds, KINDS)
     now = clock.now()
@@ -110,11 +117,6 @@ def command(
 @TEXT_OR_JSON
 def verify(anchor: str | None, remote: str | None, form: str) -> int:
     """Check that the log is as it was written, line by line. Exit code 1 when it is not."""
-    from ahp.hosts.ci.setup import keeps_anchors
-    from ahp.journal import anchors
-    from ahp.journal.verify import verify as check
-    from ahp.system import jsontext
-
     log, lost, repo = journal(), _installed_log(), _repository()
     kept = [anchor] if anchor is not None else []
     if remote is not None and repo is None:
@@ -148,10 +150,6 @@ def verify(anchor: str | None, remote: str | None, form: str) -> int:
 @click.option("--before", required=True, metavar="TIME", help="A day, or an age like 180d: what is older goes.")
 def prune(before: str) -> int:
     """Remove old files of the log; the last 90 days and the last two files stay, and the log says what went."""
-    from ahp.journal import repair as pruning
-    from ahp.protocol.event import identify
-    from ahp.system import clock, environ
-
     at = seconds_of(before, clock.now())
     assert at is not None
     pruned = pruning.prune(journal(), at, identify(environ.current()))
@@ -163,9 +161,6 @@ def prune(before: str) -> int:
 @click.option("--push", metavar="REMOTE", help="Keep it on this remote of git, too, beside those kept before.")
 def anchor(push: str | None) -> int:
     """Print the head of the log, to be kept where nobody who writes the log can change it."""
-    from ahp.journal import anchors
-    from ahp.journal.verify import anchor as head
-
     log, repo = journal(), _repository()
     click.echo(head(log))
     if push is not None:
@@ -177,22 +172,17 @@ def anchor(push: str | None) -> int:
 
 def journal() -> Journal:
     """The journal of the current folder."""
-    from ahp.journal.place import journal_of
-
     return journal_of(os.getcwd())
 
 
 def _installed_log() -> str:
     """The id of the log that the hooks of this repository were installed with, "" without any."""
-    from ahp.hosts.git.install import installed_log
-
     repo = _repository()
     return installed_log(repo) if repo is not None and repo.root else ""
 
 
 def _repository() -> Repository | None:
     """The repository that holds the current folder."""
-    from ahp.system import environ, git
 
     try:
         return git.discover(os.getcwd(), environ.current())
@@ -202,8 +192,6 @@ def _repository() -> Repository | None:
 
 def _print_open(found: Sequence[Open], form: str) -> bool:
     """Whether there was anything to print."""
-    from ahp.protocol.text import one_line
-    from ahp.system import jsontext
 
     if form == "json":
         for one in found:
@@ -221,7 +209,6 @@ def _print_open(found: Sequence[Open], form: str) -> bool:
 
 def _print_standing(rows: list[list[str]]) -> None:
     """What stands: level, rule, subject, actor, how it stands, id, message. A terminal has the last ones below it."""
-    from ahp.system.terminal import table
 
     if sys.stdout.isatty():
         rows = [
@@ -234,10 +221,6 @@ def _print_standing(rows: list[list[str]]) -> None:
 
 def _print_skips(wanted: Filter, form: str) -> bool:
     """What a person skips in advance: what waits for its commit, and what was not used. Whether there was any."""
-    from ahp.hosts import skipping
-    from ahp.protocol.text import one_line
-    from ahp.system import jsontext
-
     repo = _repository()
     found = skipping.standing(repo) if repo is not None else []
     wanted = wanted._replace(kinds=("skip",))
@@ -256,8 +239,6 @@ def _print_skips(wanted: Filter, form: str) -> bool:
 
 def _known(what: str, given: Iterable[str], known: Iterable[str]) -> None:
     """Raises BadParameter for the first of `given` that nothing in a log can have."""
-    from ahp.policy.problems import nearest, quoted
-
     for name in given:
         if name not in known:
             raise click.BadParameter(f"there is no {what} {quoted(name)}{nearest(name, known)}")
@@ -265,8 +246,6 @@ def _known(what: str, given: Iterable[str], known: Iterable[str]) -> None:
 
 def _print(records: Iterable[Mapping[str, object]], form: str) -> bool:
     """Whether there was anything to print."""
-    from ahp.system import jsontext
-    from ahp.system.terminal import table
 
     printed = False
     if form == "json":
@@ -293,7 +272,6 @@ def _row(record: Mapping[str, object]) -> list[str]:
 
 def _fields(record: Mapping[str, object]) -> list[str]:
     """`10:00:00 block checklist/1 FEAT-0123 agent:claude → retry_after_fix  a1b2c3d4  message`."""
-    from ahp.protocol.text import one_line
 
     def word(name: str, limit: int = 60) -> str:
         return one_line(record.get(name) or "", limit)
@@ -318,7 +296,6 @@ def _fields(record: Mapping[str, object]) -> list[str]:
 
 def _sentence(record: Mapping[str, object]) -> str:
     """What a record tells that has no message of its own; "" of kinds whose other columns say it."""
-    from ahp.protocol.text import one_line
 
     calls = record.get("calls")
     if record.get("kind") == "count" and isinstance(calls, list):
@@ -332,7 +309,6 @@ def _place(record: Mapping[str, object]) -> str:
     """` (src/a.py:3 and 2 more)`: where the first finding is, or what it is, else which tool call the signal is about;
     "" without all three.
     """
-    from ahp.protocol.text import one_line
 
     found = record.get("findings")
     first = found[0] if isinstance(found, list) and found and isinstance(found[0], dict) else {}

@@ -9,10 +9,30 @@ import click
 
 from ahp.cli.groups import Group
 from ahp.cli.options import POLICY, TEXT_OR_JSON
-from ahp.policy.problems import PolicyError, Problem
+from ahp.cli.policy_test import show as show_tests
+from ahp.conditions import compare
+from ahp.facts.policy import AGENT_FILE, APPROVERS, judging, suspects
+from ahp.hosts import policy_test, vendoring
+from ahp.hosts.asking import around, repository_here
+from ahp.hosts.catalogue import entries
+from ahp.hosts.policy_here import looked_at
+from ahp.hosts.policy_test import example, rehearse
+from ahp.policy import approvers, cache, examples, waivers, yamltext
+from ahp.policy import compile as compiling
+from ahp.policy import show as showing
+from ahp.policy.jsonschema import schema as made
+from ahp.policy.lint import advise, compare_evaluators, missing_folders
+from ahp.policy.problems import Place, PolicyError, Problem
+from ahp.policy.rule import rule_digest
+from ahp.policy.sources import misnamed
+from ahp.policy.weakening import Sides
 from ahp.protocol.text import one_line
-from ahp.system import jsontext, wings
+from ahp.system import clock, files, installed, jsontext, wings
+from ahp.system.errors import AhpError
+from ahp.system.history import CommitView
 from ahp.system.terminal import table
+from ahp.system.worktree import WorkTreeView
+from ahp.system.yamltree import YamlError
 
 _TOLD_WHOLE = ("rule", "waiver", "test", "judge", "shared")  # parts whose sentence names them, or that are all there is
 
@@ -34,9 +54,6 @@ def lint(file: str | None, policy_name: str | None, form: str) -> int:
 
     Exit code 0 for a valid policy, advice or not; 2 for one that is refused.
     """
-    from ahp.conditions import compare
-    from ahp.policy.lint import advise, compare_evaluators
-
     try:
         other = file or policy_name
         policy = _policy(other)
@@ -59,11 +76,6 @@ def lint(file: str | None, policy_name: str | None, form: str) -> int:
 
 def _policy(name: str | None) -> Any:
     """The policy called `name`, else that of the current folder, compiled and stored: the next hook finds it ready."""
-    from ahp.hosts.asking import around
-    from ahp.hosts.policy_here import looked_at
-    from ahp.policy import cache
-    from ahp.policy import compile as compiling
-
     where = around(os.getcwd())
     if name or not os.path.lexists(where.root + cache.PROJECT):
         return looked_at(name, where)
@@ -71,31 +83,23 @@ def _policy(name: str | None) -> Any:
 
 
 def _by_normal_forms() -> str:
-    from ahp.system import installed
 
     return f"conditions were compared by their normal forms; to prove more: {installed.command('proofs')}"
 
 
 def _waivers() -> Any:
     """The waivers of the current folder. Raises PolicyError with every mistake in their file."""
-    from ahp.policy import waivers
-
     return waivers.in_force(_beside)
 
 
 def _beside(path: str) -> bytes | None:
     """A file of the current folder's project, None where there is none."""
-    from ahp.hosts.asking import around
-    from ahp.system import files
 
     return files.read(os.path.join(around(os.getcwd()).root, path), 1 << 20)
 
 
 def _waived(policy: Any) -> list[Problem]:
     """Advice on waivers of the current folder that hold no longer, or soon will not."""
-    from ahp.policy import waivers, yamltext
-    from ahp.policy.rule import rule_digest
-
     data = _beside(waivers.PATH) or b""
     node, digests = yamltext.parse(data, waivers.PATH), {rule.key: rule_digest(rule, policy) for rule in policy.rules}
     given = waivers.parse(data).waivers
@@ -112,20 +116,11 @@ def _waived(policy: Any) -> list[Problem]:
 
 def _approvers(policy: Any) -> list[Problem]:
     """Advice on the approvers of the current folder."""
-    from ahp.facts.policy import APPROVERS
-    from ahp.policy import approvers
-    from ahp.system import clock
-
     return approvers.advise(_beside(APPROVERS) or b"", policy.raw.setting("software_keys") is True, clock.now())
 
 
 def _of_the_folder(policy: Any) -> list[Problem]:
     """Advice on what stands beside the policy."""
-    from ahp.hosts.asking import around
-    from ahp.policy.lint import missing_folders
-    from ahp.policy.problems import Place
-    from ahp.policy.sources import misnamed
-
     root = around(os.getcwd()).root
     named = [Problem(Place(file), what) for file, _, what in (told.partition(" ") for told in misnamed(root))]
     missing = missing_folders(policy, root) if root else []
@@ -134,12 +129,6 @@ def _of_the_folder(policy: Any) -> list[Problem]:
 
 def _tests_and_runner(root: str) -> list[Problem]:
     """What is wrong with the policy tests and the runner's settings of the project at `root`."""
-    from ahp.facts.policy import AGENT_FILE
-    from ahp.hosts import policy_test
-    from ahp.policy.problems import Place
-    from ahp.system.errors import AhpError
-    from ahp.system.yamltree import YamlError
-
     found = policy_test.mistakes(root)
     if os.path.lexists(f"{root}/{AGENT_FILE}") and (place := wings.added("settings").get(AGENT_FILE)):
         try:
@@ -176,9 +165,6 @@ def show(policy_name: str | None, whole: bool, form: str) -> int:
 
     On rules that the log of the last 90 days tells enough of, also the advice of `ahp stats --advise`.
     """
-    from ahp.policy import show as showing
-    from ahp.policy import waivers
-
     policy = _policy(policy_name)
     known = waivers.Waivers() if policy_name else _waivers()
     waived = [waiver.model_dump(mode="json") for waiver in known.waivers]
@@ -207,10 +193,6 @@ def _advice() -> dict[str, list[str]]:
 @TEXT_OR_JSON
 def packs(word: str, form: str) -> int:
     """List the packs, those first that fit this repository; with WORD, those that have it, and their rules."""
-    from ahp.hosts.asking import around
-    from ahp.hosts.catalogue import entries
-    from ahp.system.worktree import WorkTreeView
-
     repo = around(os.getcwd()).repo
     found = entries(WorkTreeView(repo) if repo is not None and repo.root else None, word)
     if form == "json":
@@ -227,8 +209,6 @@ def packs(word: str, form: str) -> int:
 @command.command()
 def schema() -> int:
     """Print the JSON Schema of hooks.yaml, for editors."""
-    from ahp.policy.jsonschema import schema as made
-
     click.echo(json.dumps(made(), indent=2))
     return 0
 
@@ -243,10 +223,7 @@ def test(paths: tuple[str, ...], policy_name: str | None, form: str, whole: bool
 
     Exit code 0 when all hold, 1 when one fails, 2 when a test or the policy is invalid.
     """
-    from ahp.cli.policy_test import show
-    from ahp.hosts.policy_test import rehearse
-
-    return show(rehearse(paths, policy_name), form, whole)
+    return show_tests(rehearse(paths, policy_name), form, whole)
 
 
 @command.command()
@@ -260,17 +237,6 @@ def diff(ref: str, prove: bool, form: str) -> int:
     `proofs`, a solver compares conditions and gives facts that tell two apart. What cannot be shown to be as strict is
     marked `unknown`.
     """
-    from ahp.conditions import compare
-    from ahp.facts.policy import judging, suspects
-    from ahp.hosts.asking import repository_here
-    from ahp.hosts.policy_test import example
-    from ahp.policy import examples
-    from ahp.policy.weakening import Sides
-    from ahp.system import installed
-    from ahp.system.errors import AhpError
-    from ahp.system.history import CommitView
-    from ahp.system.worktree import WorkTreeView
-
     if prove and compare.solver() is None:
         raise AhpError(f"no solver is installed: {installed.command('proofs')}")
     repo = repository_here()
@@ -315,9 +281,6 @@ def update(name: str, check: bool) -> int:
     Exit code 0 when all is up to date or was written; with --check 1 when something is behind; 2 when a version is
     refused or cannot be fetched.
     """
-    from ahp.hosts import vendoring
-    from ahp.hosts.asking import repository_here
-
     repo = repository_here()
     if check:
         found = vendoring.behind(repo)
@@ -339,8 +302,6 @@ def fleet(listing: str, form: str) -> int:
     LIST has the path of one clone a line, from the folder that LIST is in. Exit code 1 when one is behind the newest
     version among them, has no shared policy, or cannot be read.
     """
-    from ahp.hosts import vendoring
-
     with open(listing, encoding="utf-8", errors="surrogateescape") as file:
         lines = [line.strip() for line in file]
     paths = [os.path.join(os.path.dirname(listing), line) for line in lines if line and not line.startswith("#")]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import click
 
 from ahp.journal.answers import AnswerRefused
-
-if TYPE_CHECKING:
-    from ahp.journal.logged_signal import LoggedSignal
-    from ahp.protocol.event import Actor
+from ahp.journal.logged_signal import LoggedSignal
+from ahp.journal.place import journal_of
+from ahp.journal.respond import fitting, possible, refusal, respond
+from ahp.policy.problems import nearest, quoted
+from ahp.protocol.event import Actor, identify
+from ahp.protocol.signals import ACTIONS_OF
+from ahp.protocol.text import one_line
+from ahp.system import environ, jsontext
 
 _SHOWN = 20
 
@@ -31,11 +34,6 @@ def command(words: tuple[str, ...], last: bool, reason: str, feedback: str, form
     prompt   acknowledge, apply_suggestion, dismiss
     aid      suggestion_applied, suggestion_deferred
     """
-    from ahp.journal.place import journal_of
-    from ahp.journal.respond import fitting, refusal, respond
-    from ahp.protocol.event import identify
-    from ahp.system import environ, jsontext
-
     if len(words) > 2 or (last and len(words) != 1):
         raise click.UsageError("write ahp respond SIGNAL ACTION, or ahp respond --last ACTION")
     journal, by = journal_of(os.getcwd()), identify(environ.current())
@@ -62,9 +60,6 @@ def command(words: tuple[str, ...], last: bool, reason: str, feedback: str, form
 
 def _known(action: str) -> str:
     """`action`, if it is one or empty. Raises UsageError for a word that answers nothing, such as an id alone."""
-    from ahp.policy.problems import nearest, quoted
-    from ahp.protocol.signals import ACTIONS_OF
-
     known = [name for names in ACTIONS_OF.values() for name in names]
     if action and action not in known:
         if all(letter in "0123456789abcdef-" for letter in action):
@@ -77,8 +72,5 @@ def _known(action: str) -> str:
 
 def _line(signal: LoggedSignal, by: Actor) -> str:
     """`a1b2c3d4  prompt  size/1  main  acknowledge, apply_suggestion, dismiss`."""
-    from ahp.journal.respond import possible
-    from ahp.protocol.text import one_line
-
     fit = ", ".join(possible(signal, by))
     return "  ".join((signal.id[:8], signal.intensity.ljust(7), one_line(signal.rule), one_line(signal.subject), fit))

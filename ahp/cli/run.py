@@ -7,7 +7,11 @@ from collections.abc import Mapping
 import click
 
 from ahp.cli.options import ISSUE, TEXT_OR_JSON, TRIGGERS_THERE_ARE, triggers
-from ahp.hosts import verdict_text
+from ahp.facts import registry
+from ahp.hosts import api, given_facts, verdict_text
+from ahp.hosts.api import Gate
+from ahp.policy.judges import judges_of
+from ahp.policy.problems import nearest
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system import jsontext
@@ -32,9 +36,6 @@ def command(trigger: str, issue: str, facts: str | None, form: str) -> int:
 
 def event_here(trigger: str, issue: str, facts: str | None = None, dry: bool = True) -> Event:
     """The event of `trigger` in the current folder; `facts` as `--facts` has them. Raises AhpError."""
-    from ahp.hosts import given_facts
-    from ahp.hosts.api import Gate
-
     given = given_facts.read(facts) if facts else None
     event = Gate(os.getcwd(), host="cli").event(trigger, issue_id=issue, dry=dry, facts=given)
     _refuse_misspelt(event, given or {})
@@ -43,10 +44,6 @@ def event_here(trigger: str, issue: str, facts: str | None = None, dry: bool = T
 
 def _refuse_misspelt(event: Event, given: Mapping[str, object]) -> None:
     """Raises AhpError for a namespace that is stated, and that neither ahp nor the policy has."""
-    from ahp.facts import registry
-    from ahp.policy.judges import judges_of
-    from ahp.policy.problems import nearest
-
     foreign = [name for name in given if not registry.is_known(name)]
     known = {name for judge in judges_of(event) for name in judge.program.settings.commands} if foreign else set()
     for name in foreign:
@@ -57,8 +54,6 @@ def _refuse_misspelt(event: Event, given: Mapping[str, object]) -> None:
 
 
 def _nobody(event: Event) -> bool:
-    from ahp.policy.judges import judges_of
-
     return not any(judge.program.triggers for judge in judges_of(event))
 
 
@@ -72,8 +67,6 @@ def unstaged(event: Event) -> str:
 
 def judge(event: Event, form: str) -> int:
     """Prints the verdict of `event` and gives the exit code: 0 allowed, 1 refused."""
-    from ahp.hosts import api
-
     verdict = api.judge(event)
     if form == "json":
         click.echo(jsontext.encode(verdict.as_dict()))

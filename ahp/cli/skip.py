@@ -5,6 +5,10 @@ import os
 import click
 
 from ahp.cli.options import rules
+from ahp.hosts import asking, skipping
+from ahp.protocol.event import identify
+from ahp.protocol.text import one_line
+from ahp.system import clock
 
 
 @click.command()
@@ -17,11 +21,6 @@ def command(rule: str, reason: str) -> int:
     so. It holds for a person's own commit, and until the branch has moved; `ahp log --open`
     names one that was not used.
     """
-    from ahp.hosts import asking, skipping
-    from ahp.protocol.event import identify
-    from ahp.protocol.text import one_line
-    from ahp.system import clock
-
     where = asking.around(os.getcwd())
     made = skipping.skip(where, rule, identify(where.env), reason)
     until = clock.iso(made.ends)[11:16]

@@ -6,7 +6,12 @@ import shlex
 import click
 
 from ahp.cli.options import POLICY
+from ahp.hosts import asking, command_trust
+from ahp.hosts.policy_here import looked_at
+from ahp.policy import trust
+from ahp.protocol.event import identify
 from ahp.protocol.text import one_line
+from ahp.system import terminal
 
 
 @click.command()
@@ -19,12 +24,6 @@ def command(only_list: bool, policy_name: str | None, forget: bool) -> int:
     Acceptance is bound to the command, its directory, parsing, timeout and the files it names, in this clone. Only a
     person can give it, at a terminal.
     """
-    from ahp.hosts import asking, command_trust
-    from ahp.hosts.policy_here import looked_at
-    from ahp.policy import trust
-    from ahp.protocol.event import identify
-    from ahp.system import terminal
-
     where = asking.around(os.getcwd())
     actor = identify(where.env)
     if forget:

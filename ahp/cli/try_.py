@@ -8,6 +8,9 @@ import click
 
 from ahp.cli.options import POLICY, TEXT_OR_JSON, rules
 from ahp.hosts import history
+from ahp.hosts.asking import around, repository_here
+from ahp.hosts.policy_here import looked_at
+from ahp.policy.problems import nearest
 from ahp.policy.rule import Policy
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import OF_COMMITS
@@ -30,9 +33,6 @@ def command(rule: str | None, policy_name: str | None, range_: str | None, outco
 
     Judged are change and message of each commit, at pre-commit and commit-msg; merges also at pre-merge-commit.
     """
-    from ahp.hosts.asking import around, repository_here
-    from ahp.hosts.policy_here import looked_at
-
     repo = repository_here()
     policy = looked_at(policy_name, around(os.getcwd()))
     if not policy.rules:
@@ -57,8 +57,6 @@ def command(rule: str | None, policy_name: str | None, range_: str | None, outco
 
 
 def _refuse_unknown(rule: str, keys: dict[str, bool], policy: Policy) -> None:
-    from ahp.policy.problems import nearest
-
     if rule not in keys:
         hint = nearest(rule, keys) or "; `ahp policy show` lists them"
         raise AhpError(f"no rule is called {one_line(rule)}{hint}")

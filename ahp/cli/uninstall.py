@@ -3,6 +3,9 @@
 import click
 
 from ahp.hosts import table
+from ahp.hosts.asking import repository_here
+from ahp.protocol.event import identify
+from ahp.system import environ, terminal
 from ahp.system.errors import AhpError
 
 
@@ -16,10 +19,6 @@ def command(hosts: tuple[str, ...], user: bool) -> int:
 
     Only a person can, at a terminal; it leaves a record in the log.
     """
-    from ahp.hosts.asking import repository_here
-    from ahp.protocol.event import identify
-    from ahp.system import environ, terminal
-
     if (actor := identify(environ.current())).kind != "human":
         raise AhpError(f"only a person can take the gate away; {actor} cannot")
     repository_here()  # before anybody is asked: there is a gate to take away
