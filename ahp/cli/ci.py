@@ -8,8 +8,7 @@ from ahp.cli.options import OUTPUTS
 from ahp.hosts.asking import repository_here
 from ahp.hosts.ci import judging, platform, ruling, statements
 from ahp.hosts.ci.change import change_of
-from ahp.hosts.ci.formats import github
-from ahp.hosts.ci.outputs import FORMATS
+from ahp.hosts.ci.outputs import FORMATS, summary
 from ahp.hosts.ci.report import Report, report
 from ahp.protocol.text import one_line
 from ahp.system import environ, files
@@ -128,7 +127,7 @@ def _summarise(env: dict[str, str], told: Report) -> None:
         return
     try:
         with open(path, "a", encoding="utf-8") as file:
-            file.write(github.summary(told))
+            file.write(summary(told))
     except OSError as error:
         wrong = f"GITHUB_STEP_SUMMARY names {one_line(path)}, which cannot be written: {error.strerror}"
         raise AhpError(wrong) from None

@@ -19,9 +19,8 @@ from typing import NamedTuple
 
 from ahp.hosts.ci import judging, statements
 from ahp.hosts.ci.change import Change, descends
-from ahp.hosts.ci.formats import plain
 from ahp.hosts.ci.platform import BRANCHES, TAGS
-from ahp.hosts.ci.report import Report, report
+from ahp.hosts.ci.report import Report, report, text
 from ahp.hosts.git import ranges
 from ahp.hosts.git.ranges import read_refs
 from ahp.policy import policies
@@ -100,7 +99,7 @@ def judge(lines: bytes, limit: float = LIMIT) -> int:
         reports = list(_judged(server, pushed))
         for ref, told in zip(pushed, reports, strict=True):
             if told.exit_code or told.results:
-                sys.stderr.write(f"ahp: {one_line(ref.remote_ref, 300)}\n{plain.write(told)}")
+                sys.stderr.write(f"ahp: {one_line(ref.remote_ref, 300)}\n{text(told)}")
             code = max(code, told.exit_code)
         if not code and server.key:
             _attest(server, reports)

@@ -18,6 +18,10 @@ from ahp.system import digest
 
 _MESSAGE = re.compile(r"commit [0-9a-f]{10}|tag [^ ]+")  # what the fact push.messages calls one by, in a file's place
 _PACK = "pack "
+_PLACES = 20
+_VERBS = {"block": "refused by", "control": "to be changed by", "prompt": "warned by", "aid": "advised by"}
+_START = re.compile(r"^(\s*)(::|--- |\+\+\+ |~~~ |\^\^\^ )")
+_ANYWHERE = re.compile(r"##(?=\w*\[)")
 
 
 class Place(NamedTuple):
@@ -189,3 +193,35 @@ def spread(results: list[Result]) -> list[tuple[Result, Place]]:
             seen.add((one.rule, name))
             told.append((one, place._replace(fingerprint=name)))
     return told
+
+
+def text(told: Report) -> str:
+    """The report for people who read a CI log: a few lines a rule; what was judged comes last."""
+    lines = [line for one in strongest_first(told.results) for line in _lines(one)]
+    lines += [f"ahp: {note}" for note in told.notes]
+    return "".join(f"{inert(line)}\n" for line in [*lines, f"ahp: {told.about}"])
+
+
+def inert(line: str) -> str:
+    """`line` so that no CI runner takes it, or a part of it, for a command: a backslash breaks what would be one.
+
+    `::…` at the start of a line and `##[…` anywhere are GitHub's, `##vso[…` is Azure's, `##teamcity[…` TeamCity's.
+    """
+    return _ANYWHERE.sub(r"#\\#", _START.sub(r"\1\\\2", line))
+
+
+def _lines(one: Result) -> list[str]:
+    if one.excused:
+        return [f"ahp: {one.rule} excused: {one.excused}", f"  {one.message}", *_places(one)]
+    head = f"ahp: {_VERBS[one.level]} {one.rule}"
+    return [head, f"  {one.message}", *_places(one), *[f"  - {step}" for step in one.steps]]
+
+
+def _places(one: Result) -> list[str]:
+    told = []
+    for place in one.places[:_PLACES]:
+        where = f"{place.file}:{place.line}" if place.line else place.file
+        parts = [where, place.message, f"commit {place.commit[:12]}" if place.commit else ""]
+        told.append("  " + ": ".join([part for part in parts if part]))
+    left = one.total - len(told)
+    return [*told, f"  and {left} more"] if told and left > 0 else told

@@ -14,9 +14,8 @@ import xmlschema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ahp.hosts.ci import judging
+from ahp.hosts.ci import judging, outputs
 from ahp.hosts.ci.change import change_of
-from ahp.hosts.ci.formats import github
 from ahp.hosts.ci.outputs import FORMATS
 from ahp.hosts.ci.report import Place, Report, Result, RuleText, report, result, rule_text
 from ahp.policy.program import RuleAnswer
@@ -93,7 +92,7 @@ def test_a_hostile_text_is_only_text_in_every_format(text: str) -> None:
 
 def _only_text(told: Report) -> dict[str, str]:
     """Every format's text, of which no reader takes anything for more than text."""
-    texts = {**check(told), "summary": github.summary(told)}
+    texts = {**check(told), "summary": outputs.summary(told)}
     for name, written in texts.items():
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", written), name
         assert "secret" not in written
@@ -240,8 +239,8 @@ def test_github_marks_a_range_that_could_not_be_judged_as_an_error() -> None:
 
 def test_the_summary_ends_before_githubs_limit() -> None:
     many = [Result(f"r{n}", "block", "m" * 900, ["s" * 400] * 9, [place(n)] * 90, 90) for n in range(300)]
-    text = github.summary(report("r", 1, [], many, []))
-    assert len(text.encode()) <= github.SUMMARY_BYTES
+    text = outputs.summary(report("r", 1, [], many, []))
+    assert len(text.encode()) <= outputs.SUMMARY_BYTES
     assert text.endswith("The rest is left out: a summary has at most 1 MiB.\n")
     assert "refused" in text
 

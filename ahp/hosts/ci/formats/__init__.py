@@ -1,1 +1,0 @@
-"""One module an output format of a report."""
