@@ -2,10 +2,13 @@
 
 from ahp.facts import commit, tool
 from ahp.facts import commit_message as messages
-from ahp.policy.program import Action
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line, trim
 from ahp.system.errors import AhpError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.policy.program import Action
 
 MESSAGE = "commit.message"
 CLEAN = "its action changes nothing: all is as it would have it"
@@ -18,7 +21,7 @@ class CannotApply(AhpError):
     """The host or the target does not take this change; the rule refuses and says what to change."""
 
 
-def modify(action: Action, event: Event, reason: str) -> tuple[dict[str, object], Event] | None:
+def modify(action: "Action", event: Event, reason: str) -> tuple[dict[str, object], Event] | None:
     """The modification `{target, original, updated, reason}` and the event after it; None when nothing would change.
 
     Raises CannotApply.
@@ -76,7 +79,7 @@ def _put(given: object, path: str, value: object) -> dict[str, object]:
     return kept
 
 
-def _updated(action: Action, original: object, target: str) -> object:
+def _updated(action: "Action", original: object, target: str) -> object:
     kind = action.type
     if kind == "set":
         return action.value

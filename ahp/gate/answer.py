@@ -5,9 +5,7 @@ Nothing here evaluates a condition: when an action changes the event, `decide` j
 
 from ahp.gate import signalling, weighing
 from ahp.gate.candidate import Candidate
-from ahp.gate.fixing import Fixing
 from ahp.gate.hearing import Hearing
-from ahp.gate.of_commits import OfCommits
 from ahp.gate.recording import Recording
 from ahp.gate.weighing import Weighing
 from ahp.journal.append import Journal
@@ -20,6 +18,11 @@ from ahp.protocol.text import one_line
 from ahp.protocol.verdict import Verdict
 from ahp.system import clock, files
 from ahp.system.errors import AhpError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.gate.fixing import Fixing
+    from ahp.gate.of_commits import OfCommits
 
 ROUNDS = 3
 _WAIVERS_LIMIT = 1 << 20
@@ -39,7 +42,7 @@ class Answer:
         hearings: list[Hearing],
         journal: Journal,
         is_replaced: bool = False,
-        of_commits: OfCommits | None = None,
+        of_commits: "OfCommits | None" = None,
     ) -> None:
         self.event, self.hearings, self.journal, self.is_replaced = event, hearings, journal, is_replaced
         self.of_commits = of_commits

@@ -5,10 +5,8 @@ from ahp.facts.registry import Absent, undecided
 from ahp.gate import rendering
 from ahp.gate.escalation import Standing
 from ahp.gate.match import Facts, Hit
-from ahp.gate.overrides import Override
 from ahp.journal.index import episode_key
 from ahp.journal.logged_signal import Act
-from ahp.policy.judge import Judge
 from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Event
 from ahp.protocol.signals import strength, strongest
@@ -16,6 +14,12 @@ from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import digest, jsontext
 from ahp.system.errors import OutputLimit, Unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.facts.registry import Absent
+    from ahp.gate.overrides import Override
+    from ahp.policy.judge import Judge
 
 _PATHS = 500
 
@@ -31,7 +35,7 @@ class Candidate:
     told why it was not decided.
     """
 
-    def __init__(self, key: str, rule: RuleAnswer, hit: Hit, facts: Facts, environment: str, judge: Judge) -> None:
+    def __init__(self, key: str, rule: RuleAnswer, hit: Hit, facts: Facts, environment: str, judge: "Judge") -> None:
         self.key, self.rule, self.hit, self.facts, self.judge = key, rule, hit, facts, judge
         self.event = facts.event
         self.environment = environment
@@ -147,7 +151,7 @@ class Candidate:
             return undecided(absent.reason, absent.command, path)
         return f"cannot tell: {one_line(self.hit.undecided.told())}"
 
-    def _absent(self) -> Absent | None:
+    def _absent(self) -> "Absent | None":
         """The fact for want of which it could not be decided."""
         return self.facts.missing.get(self.hit.undecided.path or "") if self.hit.undecided else None
 

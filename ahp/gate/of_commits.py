@@ -10,13 +10,16 @@ from ahp.gate.asked import Excuse
 from ahp.gate.candidate import Candidate
 from ahp.gate.rendering import FINDINGS
 from ahp.journal.logged_signal import told_as
-from ahp.journal.state import State
 from ahp.protocol.event import Event, PushRef
 from ahp.protocol.signals import strength
 from ahp.protocol.text import one_line
 from ahp.system import clock, digest
 from ahp.system.commits import Past
 from ahp.system.history import RangeView
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.journal.state import State
 
 _KEPT = 1000  # digests in one log line, of what was told
 _SHOWN = 10  # digits of a commit's id
@@ -61,7 +64,7 @@ class OfCommits:
         """Whether there is more to tell than that the commits are clean."""
         return bool(self.told or self.notes or self._told_by)
 
-    def candidates(self, event: Event, state: State | None) -> list[Candidate]:
+    def candidates(self, event: Event, state: "State | None") -> list[Candidate]:
         """One candidate a rule for the range's `event`, without the warnings that were given before (`state`)."""
         by_rule: dict[str, list[Told]] = {}
         for one in self.told:
@@ -112,7 +115,7 @@ def speak_once(parts: Sequence[OfCommits], apart: Collection[str]) -> None:
                 part.leave(key, members, speaker)
 
 
-def _silence(members: list[Told], state: State | None) -> None:
+def _silence(members: list[Told], state: "State | None") -> None:
     """Drops the warnings of one rule that were given before of the same evidence."""
     warnings = [one.candidate for one in members if one.candidate.enforced and one.candidate.intensity == "prompt"]
     if not warnings or state is None:
@@ -131,7 +134,7 @@ def _mark(candidate: Candidate) -> str:
     return told_as(act.evidence, act.change)
 
 
-def _pass_once(broken: "Broken", state: State | None) -> "Broken":
+def _pass_once(broken: "Broken", state: "State | None") -> "Broken":
     """Lets it pass where a person took the risk for this tip."""
     taken = state.risks_taken(broken.key) if state is not None and broken.enforced else []
     if taken and broken.intensity == "block":

@@ -4,13 +4,17 @@ Facts may hold what a stranger wrote: in a sentence they stand on one line, boun
 """
 
 import re
-from collections.abc import Mapping
 
 from ahp.facts.registry import is_private
-from ahp.gate.match import Hit
-from ahp.policy.program import RuleAnswer
 from ahp.protocol.text import one_line, trim
 from ahp.system import digest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ahp.gate.match import Hit
+    from ahp.policy.program import RuleAnswer
 
 FINDINGS = 100
 _NAMED = 5
@@ -18,7 +22,7 @@ _CHINESE = re.compile("[\u4e00-\u9fff]")
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_.]*)\}")  # a brace itself is written twice
 
 
-def message(rule: RuleAnswer, values: Mapping[str, object], hit: Hit) -> str:
+def message(rule: "RuleAnswer", values: "Mapping[str, object]", hit: "Hit") -> str:
     """The rule's sentence with its placeholders filled; without one of its own, the condition and what it read."""
     if rule.message is not None:
         return trim(_fill(rule.message, with_items(rule, values, hit)), 1000)
@@ -29,7 +33,7 @@ def message(rule: RuleAnswer, values: Mapping[str, object], hit: Hit) -> str:
     return trim(one_line(rule.condition) + (f" ({shown})" if shown else ""), 1000)
 
 
-def with_items(rule: RuleAnswer, values: Mapping[str, object], hit: Hit) -> Mapping[str, object]:
+def with_items(rule: "RuleAnswer", values: "Mapping[str, object]", hit: "Hit") -> "Mapping[str, object]":
     """The facts, and what a rule with `each` found by the name of its items: one value, or a list of several."""
     told: dict[str, dict[object, None]] = {}
     for item in (hit.items or [])[:FINDINGS]:
@@ -40,7 +44,7 @@ def with_items(rule: RuleAnswer, values: Mapping[str, object], hit: Hit) -> Mapp
     return {**values, **found}
 
 
-def steps(templates: list[str], values: Mapping[str, object]) -> list[str]:
+def steps(templates: list[str], values: "Mapping[str, object]") -> list[str]:
     """Templates as sentences; one that names a list gives a sentence an item (design §4), but for a list of limits."""
     done: list[str] = []
     for template in templates:
@@ -54,17 +58,17 @@ def steps(templates: list[str], values: Mapping[str, object]) -> list[str]:
     return done
 
 
-def _is_found(path: str, values: Mapping[str, object]) -> bool:
+def _is_found(path: str, values: "Mapping[str, object]") -> bool:
     """Whether a list is of what was found: of a limit's items one step names all that would do."""
     return isinstance(values.get(path), list) and not path.startswith("limits.")
 
 
-def findings(rule: RuleAnswer, values: Mapping[str, object], hit: Hit) -> list[dict[str, object]]:
+def findings(rule: "RuleAnswer", values: "Mapping[str, object]", hit: "Hit") -> list[dict[str, object]]:
     """Up to 100 `{file, line, message, fingerprint}`, one an item that an `each` found."""
     return [_finding(rule, values, item) for item in (hit.items or [])[:FINDINGS]]
 
 
-def _finding(rule: RuleAnswer, values: Mapping[str, object], item: object) -> dict[str, object]:
+def _finding(rule: "RuleAnswer", values: "Mapping[str, object]", item: object) -> dict[str, object]:
     keys = rule.finding
     file, line = (field(item, keys.file), field(item, keys.line)) if keys is not None else (None, None)
     if file is None and isinstance(item, str) and (keys is not None or not rule.redact):
@@ -129,10 +133,10 @@ def _enumerated(named: list[str], total: int, chinese: bool) -> str:
     return ", ".join(named) + (f" and {last}" if last else "")
 
 
-def _fill(template: str, values: Mapping[str, object]) -> str:
+def _fill(template: str, values: "Mapping[str, object]") -> str:
     chinese = _CHINESE.search(template) is not None
 
-    def value_of(found: re.Match[str]) -> str:
+    def value_of(found: "re.Match[str]") -> str:
         path = found.group(1)
         if path is None:
             return found.group()[0]
@@ -150,7 +154,7 @@ def field(item: object, path: str | None) -> object:
     return item.get(path.partition(".")[2]) if path is not None and isinstance(item, dict) else None
 
 
-def _item_values(rule: RuleAnswer, item: object) -> dict[str, object]:
+def _item_values(rule: "RuleAnswer", item: object) -> dict[str, object]:
     """What a template may name of an item, by the name that `each` gives it."""
     var = (rule.each or "").split(" in ", 1)[0].strip()
     if isinstance(item, dict):

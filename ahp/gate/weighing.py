@@ -10,8 +10,6 @@ from ahp.facts import registry
 from ahp.gate.candidate import Candidate, changed_paths
 from ahp.gate.escalation import Ladder, standing
 from ahp.gate.hearing import Hearing
-from ahp.journal.episodes import Attempt
-from ahp.journal.state import State
 from ahp.policy import cache
 from ahp.policy.judge import COMMITTED, WORKING
 from ahp.policy.program import RuleAnswer
@@ -21,7 +19,12 @@ from ahp.protocol.signals import strength
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import FORGET_AFTER, TRIGGERS
 from ahp.system.errors import AhpError, Unknown
-from ahp.system.git import Repository
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.journal.episodes import Attempt
+    from ahp.journal.state import State
+    from ahp.system.git import Repository
 
 _FAMILIES = ("commit", "push", "pre-merge")
 _CONTENT = ("files", "diff")
@@ -38,7 +41,7 @@ def may_speak_for(rule: RuleAnswer, level: str, other: RuleAnswer, other_level: 
 class Weighing:
     """How one judge weighs the hits of its hearing. `state` is what the log tells, None in a replay."""
 
-    def __init__(self, hearing: Hearing, event: Event, state: State | None, now: float) -> None:
+    def __init__(self, hearing: Hearing, event: Event, state: "State | None", now: float) -> None:
         self.hearing, self.judge, self.event, self.state, self.now = hearing, hearing.judge, event, state, now
         answers = self.judge.answers(event)
         self.rules, self.observes = answers.rules, answers.mode == "observe"
@@ -180,7 +183,7 @@ class Weighing:
             )
             candidate.intensity = candidate.standing.intensity
 
-    def _given_up(self, candidate: Candidate, waits: Attempt) -> str:
+    def _given_up(self, candidate: Candidate, waits: "Attempt") -> str:
         """The token of the attempt that `waits` for word of its commit, where HEAD has moved and none came of it."""
         repo, head = self.event.repo, candidate.act(self.now).head
         if repo is None or self.state is None or head is None or waits.act.head in (None, head):
@@ -188,7 +191,7 @@ class Weighing:
         return waits.act.token if _is_given_up(repo, self.state, candidate.episode, waits) else ""
 
 
-def _is_given_up(repo: Repository, state: State, key: str, attempt: Attempt) -> bool:
+def _is_given_up(repo: "Repository", state: "State", key: str, attempt: "Attempt") -> bool:
     """Whether no commit came of `attempt` of the episode `key`, by git's reflog once HEAD has moved (design §8.2); not
     where nothing tells.
 
@@ -203,7 +206,7 @@ def _is_given_up(repo: Repository, state: State, key: str, attempt: Attempt) -> 
     return not any(_is_of(repo, attempt, commit, paths) for commit in made)
 
 
-def _is_of(repo: Repository, attempt: Attempt, commit: str, paths: set[str]) -> bool:
+def _is_of(repo: "Repository", attempt: "Attempt", commit: str, paths: set[str]) -> bool:
     """Whether `commit` brings the change of `attempt`, or files among which are its `paths`."""
     from ahp.system.history import RangeView
 

@@ -1,14 +1,17 @@
 """Which command a finding is about, and which of its words the condition found (design §9)."""
 
-from collections.abc import Iterator
-from typing import Any
-
 from ahp.conditions.language import LOOP, OPERATIONS
 from ahp.conditions.runtime import FAULTS, Bound, Builder
-from ahp.gate.match import Facts, Hit
-from ahp.policy.program import RuleAnswer
 from ahp.protocol.text import one_line
 from ahp.shell.names import SHELLS, SOURCING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ahp.gate.match import Facts, Hit
+    from ahp.policy.program import RuleAnswer
 
 _COMMANDS = ["fact", "tool.commands"]
 _NO_WORDS = ("unresolved_at",)  # a list of a command's record that holds none of its words
@@ -16,7 +19,7 @@ _WORDS = 3
 _LENGTH = 80
 
 
-def name_commands(found: list[dict[str, object]], rule: RuleAnswer, hit: Hit, facts: Facts) -> None:
+def name_commands(found: "list[dict[str, object]]", rule: "RuleAnswer", hit: "Hit", facts: "Facts") -> None:
     """Gives findings that are commands of a shell call a `message`, program and verb, and the `words` that are meant:
     those for which the condition holds, else those that only running the command tells.
 
@@ -41,7 +44,7 @@ def name_commands(found: list[dict[str, object]], rule: RuleAnswer, hit: Hit, fa
             finding["words"] = [one_line(word, _LENGTH) for word in words[:_WORDS]]
 
 
-def _runner(command: dict[str, Any], listed: list[Any]) -> str:
+def _runner(command: "dict[str, Any]", listed: "list[Any]") -> str:
     """What a command without a program is called: that which a shell before it runs, unseen."""
     at = next((index for index, one in enumerate(listed) if one is command), 0)
     before = listed[at - 1]["program"] if at else ""
@@ -51,15 +54,15 @@ def _runner(command: dict[str, Any], listed: list[Any]) -> str:
 class _Witness:
     """The parts of a condition that hold for one command."""
 
-    def __init__(self, builder: Builder, var: str, slots: list[object]) -> None:
+    def __init__(self, builder: Builder, var: str, slots: "list[object]") -> None:
         self._builder, self._slots = builder, slots
         self._command = ["item", var]
 
-    def words(self, plan: Any) -> list[str]:
+    def words(self, plan: "Any") -> list[str]:
         """The words by which `plan`, which holds, holds."""
         return list(dict.fromkeys(self._found(plan)))
 
-    def _found(self, plan: Any) -> Iterator[str]:
+    def _found(self, plan: "Any") -> "Iterator[str]":
         op = plan[0]
         if op in ("and", "or"):
             for part in plan[1:]:
@@ -73,10 +76,10 @@ class _Witness:
         elif op == "in" and plan[1][0] == "const" and self._is_words(plan[2]):
             yield str(plan[1][1])
 
-    def _is_words(self, plan: Any) -> bool:
+    def _is_words(self, plan: "Any") -> bool:
         return bool(plan[0] == "field" and plan[1] == self._command and plan[2] not in _NO_WORDS)
 
-    def _holds(self, plan: Any) -> bool:
+    def _holds(self, plan: "Any") -> bool:
         if plan[0] == "not" or (OPERATIONS[plan[0]].call == LOOP and plan[0] != "any"):
             return False  # what is not there has no word
         try:

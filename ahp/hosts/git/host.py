@@ -7,12 +7,15 @@ import sys
 
 from ahp.hosts.asking import user_policy
 from ahp.hosts.git.githooks import HOOKS
-from ahp.hosts.table import Check
 from ahp.protocol.text import one_line
 from ahp.system import environ
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.terminal import prose
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.hosts.table import Check
 
 
 def hook(arguments: tuple[str, ...]) -> int:

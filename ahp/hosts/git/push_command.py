@@ -16,10 +16,13 @@ from ahp.policy import policies, targets
 from ahp.protocol.event import PushRef
 from ahp.protocol.text import one_line, without_credentials
 from ahp.protocol.verdict import Verdict
-from ahp.shell.git import GitCommand
 from ahp.system import git_config, terminal, tracking
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ahp.shell.git import GitCommand
 
 _UNFORCED = "--force-if-includes"  # which forces nothing by itself
 _HERE = ("HEAD", "@")
@@ -67,7 +70,7 @@ class PushCommand:
             return True
         return any(_concerns(refspec, ref) for refspec in self._forcing)
 
-    def _usage(self) -> GitCommand | None:
+    def _usage(self) -> "GitCommand | None":
         if not self._read:
             self._read.append(_nearest_push(self._lines))
         return self._read[0]
@@ -87,7 +90,7 @@ def _command_lines() -> list[list[str]]:
     return found
 
 
-def _nearest_push(lines: list[list[str]]) -> GitCommand | None:
+def _nearest_push(lines: list[list[str]]) -> "GitCommand | None":
     from ahp.shell import git
 
     for words in lines:
