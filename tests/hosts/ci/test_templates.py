@@ -191,6 +191,11 @@ def test_a_pull_request_on_jenkins(server: Server, machine: Machine, tmp_path: P
     other = Machine(tmp_path / "other")
     ran, policy = platform_jobs.jenkins(other, text, (server.url, server.fine), **env)
     assert (ran.code, policy) == (0, "0"), ran.said
+    topic, main = Machine(tmp_path / "topic"), Machine(tmp_path / "main")
+    ran, _ = platform_jobs.jenkins(topic, text, (server.url, server.hostile), BRANCH_NAME="topic")
+    assert refused_by(ran, "no-todo", topic), ran.said
+    ran, policy = platform_jobs.jenkins(main, text, (server.url, server.main), BRANCH_NAME="main")
+    assert (ran.code, policy) == (0, "0"), ran.said
 
 
 @pytest.mark.slow
@@ -207,6 +212,12 @@ def test_a_pull_request_on_buildkite(server: Server, machine: Machine) -> None:
     assert refused_by(platform_jobs.buildkite(machine, text, "ahp-rules", **env), "no-todo", machine)
     assert refused_by(platform_jobs.buildkite(machine, text, "ahp-policy", **env), "weaker", machine)
     assert not list((machine.folder / "temp").iterdir())  # agents are used again
+    del env["BUILDKITE_PULL_REQUEST"]
+    assert refused_by(platform_jobs.buildkite(machine, text, "ahp-rules", **env), "no-todo", machine)
+    ran = platform_jobs.buildkite(
+        machine, text, "ahp-rules", **{**env, "BUILDKITE_COMMIT": server.main, "BUILDKITE_BRANCH": "main"}
+    )
+    assert ran.code == 0, ran.said
 
 
 def test_a_commit_that_a_platform_names_is_no_option_of_git(server: Server, machine: Machine) -> None:
