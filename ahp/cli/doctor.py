@@ -30,7 +30,7 @@ def command(mend: bool, ci: bool, whole: bool, form: str) -> int:
     if ci and mend:
         raise click.UsageError("--ci only looks; a person fixes what it names")
     repo = repository_here()
-    checks, mended = (_of_ci(repo), []) if ci else _of_clone(repo, mend)
+    checks, mended = (setup.examine(repo), []) if ci else _of_clone(repo, mend)
     good = all(check.status != "wrong" for check in checks)
     if form == "json":
         click.echo(
@@ -57,10 +57,6 @@ def _of_clone(repo: Repository, mend: bool) -> tuple[list[Check], list[str]]:
     checks = examined()
     mended = doctor.fix(repo, user_policy(), checks) if mend else []
     return (examined() if mended else checks), mended
-
-
-def _of_ci(repo: Repository) -> list[Check]:
-    return setup.examine(repo)
 
 
 def _told_once(checks: list[Check]) -> list[Check]:

@@ -38,11 +38,8 @@ def command(only_list: bool, policy_name: str | None, forget: bool) -> int:
     if only_list or not waiting:
         return 0
     trust.refuse_others(actor)
-    if not terminal.confirm(f"ahp: may {_these(len(waiting))} run from now on?", "ahp trust"):
+    these = "this command" if len(waiting) == 1 else f"these {len(waiting)} commands"
+    if not terminal.confirm(f"ahp: may {these} run from now on?", "ahp trust"):
         return 1
     command_trust.accept(waiting, actor, where)
     return 0
-
-
-def _these(number: int) -> str:
-    return "this command" if number == 1 else f"these {number} commands"

@@ -137,7 +137,9 @@ def judge_others(hook: Hook, remote: str, command: PushCommand, deleted: Sequenc
     event.push, event.remote = PushRef(_DELETED, zero, _ANY, zero), without_credentials(remote)
     event.view = RangeView(repo, repo.empty_tree(), repo.empty_tree())
     default = default_branch(repo, tracking.remote_of(repo, remote))
-    is_told = bool(default) and (repo.has_ref(_BRANCHES + default) or _BRANCHES + default in map(_there, deleted))
+    is_told = bool(default) and (
+        repo.has_ref(_BRANCHES + default) or _BRANCHES + default in [ref.remote_ref for ref in deleted]
+    )
     unknown = Absent("git does not list what --mirror deletes", unknowable=True)
     event.given = {
         "push": {
@@ -173,10 +175,6 @@ def _listing(remote: str, command: PushCommand) -> str:
     name = without_credentials(remote)
     off = f"-c {shlex.quote(f'remote.{name}.mirror=false')} " if command.mirrors_by_setting() else ""
     return one_line(f"git {off}push --prune {shlex.quote(name)} '+refs/*:refs/*'", 300)
-
-
-def _there(ref: PushRef) -> str:
-    return ref.remote_ref
 
 
 def _refs(repo: Repository, prefix: str) -> dict[str, str]:

@@ -65,7 +65,9 @@ def _known(repo: Repository, ref: PushRef, name: str, has_authority: bool) -> li
     is_there = bool(ref.remote_oid.strip("0"))
     old, kind = _peeled(repo, ref.remote_oid) if is_there else ("", "")
     known = [old] if kind == "commit" else []
-    if not (is_there and (has_authority or _is_default(repo, ref.remote_ref, name))):
+    branch = ref.remote_ref.removeprefix(_BRANCHES) if ref.remote_ref.startswith(_BRANCHES) else ""
+    # The default branch may be fed from all others.
+    if not (is_there and (has_authority or is_default(repo, branch, name))):
         return [*known, *tracking.believed(repo, name)]
     return known if kind else as_fetched(repo, ref, name) or None
 
@@ -162,11 +164,6 @@ def to_judge(repo: Repository, view: RangeView, remote: str, before: list[str]) 
         return outgoing
     made = reflogs.made_here(repo)
     return [commit for commit in outgoing if commit in fresh or commit in made]
-
-
-def _is_default(repo: Repository, ref: str, remote: str) -> bool:
-    """Whether it is the remote's default branch, which may be fed from all others."""
-    return ref.startswith(_BRANCHES) and is_default(repo, ref[len(_BRANCHES) :], remote)
 
 
 def _peeled(repo: Repository, oid: str) -> tuple[str, str]:
