@@ -214,6 +214,17 @@ def test_an_agent_signs(work: Repo, keys: Path, tmp_path: Path, monkeypatch: pyt
     assert main.run(unknown) == 2 and not (tmp_path / "none").exists()
 
 
+def test_a_push_that_options_tell_of_is_signed(work: Repo, keys: Path, tmp_path: Path) -> None:
+    start = work.git("rev-parse", "HEAD")
+    head = work.commit("feat: b", **{"b.txt": "b\n"})
+    work.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    signed = ["--attest", str(tmp_path / "all"), "--key", str(keys / "judge"), "--repository", REPOSITORY]
+    assert main.run(["ci", "--to", head, "--target", "main", *signed]) == 2
+    assert main.run(["ci", "--to", head, "--target", "main", "--before", start, *signed]) == 0
+    (envelope,) = (tmp_path / "all").read_bytes().splitlines()
+    assert about(by_library(envelope, keys / "judge.pub"))[0] == head
+
+
 def test_a_proposal_and_a_topic_branch_sign_nothing(
     work: Repo, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
