@@ -119,9 +119,10 @@ def _files(found: list[Definition]) -> str:
 def _judging(repo: Repository, tip: str = "") -> list[Definition]:
     """The definitions that run `ahp ci` among the files of a commit, else of the work tree."""
     asked = ["-l", "-z", "-E", "-e", _COMMAND, "--and", "--not", "-e", _COMMENT, *([tip] if tip else ["--untracked"])]
-    listed = repo.run("grep", "--full-name", *asked, "--", *_DEFINING, ok=(0, 1)).decode("utf-8", "surrogateescape")
+    told = repo.run("grep", "--no-color", "--full-name", *asked, "--", *_DEFINING, ok=(0, 1))
     found = []
-    for path in sorted(name.removeprefix(f"{tip}:" if tip else "") for name in listed.split("\0") if name):
+    listed = told.decode("utf-8", "surrogateescape").split("\0")
+    for path in sorted(name.removeprefix(f"{tip}:" if tip else "") for name in listed if name):
         with contextlib.suppress(AhpError):  # it is too large, or gone
             data = CommitView(repo, tip).read(path) if tip else files.read(f"{repo.root}/{path}", _LIMIT)
             if data is not None and len(data) <= _LIMIT:

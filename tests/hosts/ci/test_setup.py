@@ -190,6 +190,7 @@ def test_a_server_s_hook_protects_every_branch(
 
 def test_hostile_files_are_looked_at_and_not_followed(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(repo.root / "Jenkinsfile")
+    repo.git("config", "color.grep", "always")
     (repo.root / ".github/workflows/a.yml").mkdir(parents=True)
     repo.write(".github/workflows/b.yml", 'on: x\njobs: {a: {name: "\\e[2J\\n::error", steps: [{run: ahp ci}]}}\n')
     repo.write(".gitlab-ci.yml", b"\xff\xfe ahp ci")
