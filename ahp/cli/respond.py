@@ -7,7 +7,7 @@ import os
 import click
 
 from ahp.journal.answers import AnswerRefused
-from ahp.journal.logged_signal import LoggedSignal
+from ahp.journal.episodes import LoggedSignal
 from ahp.journal.place import journal_of
 from ahp.journal.respond import fitting, possible, refusal, respond
 from ahp.policy.problems import nearest, quoted

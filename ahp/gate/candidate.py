@@ -5,8 +5,8 @@ from ahp.facts.registry import Absent, undecided
 from ahp.gate import rendering
 from ahp.gate.escalation import Standing
 from ahp.gate.match import Facts, Hit
+from ahp.journal.episodes import Act
 from ahp.journal.index import episode_key
-from ahp.journal.logged_signal import Act
 from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Event
 from ahp.protocol.signals import strength, strongest

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from ahp.journal.episodes import Attempt, Episode
-from ahp.journal.logged_signal import Act
+from ahp.journal.episodes import Act, Attempt, Episode
 from ahp.policy.program import Escalation
 from ahp.protocol.signals import strength
 

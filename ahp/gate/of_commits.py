@@ -9,7 +9,7 @@ from ahp.gate import overrides
 from ahp.gate.asked import Excuse
 from ahp.gate.candidate import Candidate
 from ahp.gate.rendering import FINDINGS
-from ahp.journal.logged_signal import told_as
+from ahp.journal.episodes import told_as
 from ahp.protocol.event import Event, PushRef
 from ahp.protocol.signals import strength
 from ahp.protocol.text import one_line

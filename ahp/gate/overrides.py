@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from ahp.journal.logged_signal import Act, LoggedSignal
+    from ahp.journal.episodes import Act, LoggedSignal
     from ahp.protocol.event import Event
     from ahp.system.git import Repository
     from ahp.system.view import View

@@ -6,19 +6,347 @@ asked of it (`ahp.insight.window.Question`) matters later, so that one reading a
 
 from __future__ import annotations
 
+import json
 import sys
+from array import array
 from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, cast
+from hashlib import blake2b
+from typing import Any, NamedTuple, TypeAlias, cast
 
-from ahp.insight import columns
-from ahp.insight.columns import Comment, Notes, Remark
-from ahp.insight.observed_store import REOPENED_WITHIN, ObservedStore, key_of
 from ahp.insight.reading import event_of
 from ahp.journal.answers import AUTOMATIC, RISK, kind_of
-from ahp.journal.episodes import Episode
-from ahp.journal.fold import Fold
+from ahp.journal.episodes import Attempt, Episode, LoggedSignal
+from ahp.journal.fold import Fold, PassingStore
+from ahp.journal.tables import episode_of, plain_of, signal_of, values_of
 from ahp.protocol.signals import LEVEL_OF, strength, strongest
+
+# What is told of a signal beside its level; the last two tell of its event, whatever the rule.
+ATTEMPT, SHADOW, WAIVED, UNDECIDED, CLIMBED, OVERRIDDEN, BEGINS, DENIED = (1 << n for n in range(8))
+
+# What happened in an episode, whatever it ended with.
+DISMISSED, RISKED, PASSED, BYPASSED, COMMENTED, REOPENED = (1 << n for n in range(6))
+
+OPEN, FIXED, RESET, WITHDRAWN, FORGOTTEN = range(5)
+"""How an episode stands. `RESET`: a change shares too little with it to say whether it was fixed."""
+_STATES = {OPEN: "open", FIXED: "fixed", RESET: "reset", WITHDRAWN: "withdrawn", FORGOTTEN: "forgotten"}
+
+
+def state_of(state: int, flags: int) -> str:
+    """How an episode stands, in a word. An override or a bypass is no fix."""
+    if state != FIXED:
+        return _STATES[state]
+    return "overridden" if flags & PASSED else "bypassed" if flags & BYPASSED else _STATES[FIXED]
+
+
+class Comment(NamedTuple):
+    """What somebody wrote for the author of a rule; `id` is the signal's, `at` seconds since the epoch."""
+
+    at: float
+    rule: str
+    by: str
+    id: str
+    text: str
+
+
+class Remark(NamedTuple):
+    """A comment as it is noted: its moment, the number of its signal (-1: not known), the place it names itself."""
+
+    moment: int
+    signal: int
+    place: int
+    comment: Comment
+
+
+class Names(dict[str, int]):
+    """Words as numbers, from 0, in the order they came: `names[word]` gives a new word the next one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[str] = []
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self.words)
+        self.words.append(word)
+        return number
+
+
+Byte: TypeAlias = "array[int]"
+Whole: TypeAlias = "array[int]"
+Signed: TypeAlias = "array[int]"
+Digest: TypeAlias = "array[int]"
+Real: TypeAlias = "array[float]"
+_CODES = {"Byte": "B", "Whole": "I", "Signed": "i", "Digest": "Q", "Real": "d"}  # as `array` names them
+
+
+class Table:
+    """Columns of one length, each of the type that it is declared with. An entry is known by its number."""
+
+    def __init__(self) -> None:
+        for name, told in type(self).__annotations__.items():
+            setattr(self, name, array(_CODES[told]))
+
+    def __len__(self) -> int:
+        return len(next(iter(vars(self).values())))
+
+
+class Moments(Table):
+    """When something was logged: the log's own time in seconds since the epoch, once each time that goes on."""
+
+    at: Real
+
+
+class Places(Table):
+    """What the records of an evaluation tell of where and by which policies, as numbers of words ("" for untold)."""
+
+    hook: Whole
+    subject: Whole
+    actor: Whole
+    environment: Whole
+    policy: Whole
+    working: Whole
+
+
+class Signals(Table):
+    """An entry a signal: `environment` as its verdict told it, `episode` -1 without one, `id` eight bytes of its id's
+    digest.
+
+    An `answer` is twice the number of its action, from 1, and one more when somebody gave it; 0: none yet.
+    """
+
+    place: Whole
+    rule: Whole
+    moment: Whole
+    environment: Whole
+    episode: Signed
+    id: Digest
+    level: Byte
+    marks: Byte
+    answer: Whole
+
+
+class Episodes(Table):
+    """An entry an episode: the signal that opened it, attempts, seconds until it ended, how it stands, what happened
+    in it; `environment` is the first that a verdict on it told, `ends` when it is forgotten (seconds since the epoch).
+    """
+
+    signal: Whole
+    environment: Whole
+    tries: Whole
+    took: Real
+    ends: Real
+    state: Byte
+    flags: Byte
+
+
+class Evaluations(Table):
+    """An entry a verdict: the tenths of a millisecond that it took, -1 where untold."""
+
+    place: Whole
+    moment: Whole
+    tenths: Signed
+
+
+class Calls(Table):
+    """An entry for so many tool calls that no verdict tells of."""
+
+    place: Whole
+    moment: Whole
+    many: Whole
+
+
+class Skips(Table):
+    """An entry a rule that a verdict passed over undecided."""
+
+    place: Whole
+    moment: Whole
+    rule: Whole
+
+
+class Events(Table):
+    """An entry a commit that no hook judged, or a verdict that refused."""
+
+    place: Whole
+    moment: Whole
+
+
+class Notes:
+    """What the reading of a log has noted."""
+
+    def __init__(self) -> None:
+        self.names, self.actions = Names(), Names()
+        self.names[""]  # is number 0
+        self.moments, self.places = Moments(), Places()
+        self.moments.at.append(0.0)  # what comes before any time is told
+        self.signals, self.episodes = Signals(), Episodes()
+        self.evaluations, self.calls, self.skips = Evaluations(), Calls(), Skips()
+        self.bypasses, self.refusals = Events(), Events()
+        self.messages: list[str] = []
+        """The last message of each episode."""
+        self.waived: dict[int, str] = {}
+        """The waiver by the number of the signal."""
+        self.remarks: list[Remark] = []
+
+    def flag(self, episode: int, flag: int) -> None:
+        """Notes what happened in an episode; none for a negative number."""
+        if episode >= 0:
+            self.episodes.flags[episode] |= flag
+
+    def tables(self) -> dict[str, Table]:
+        """All tables by name."""
+        return {name: table for name, table in vars(self).items() if isinstance(table, Table)}
+
+
+REOPENED_WITHIN = 86400.0
+"""Seconds after it was fixed within which a rule that signals to the same subject again flaps."""
+_CHANGES = 64
+
+
+class _Open:
+    """An open episode: its number in the notes, its last attempt, the changes it was about."""
+
+    __slots__ = ("changes", "episode", "last", "number")
+
+    def __init__(self, episode: Episode, number: int) -> None:
+        self.episode, self.number = episode, number
+        self.last: Attempt | None = None
+        self.changes: set[str] = set()
+
+
+def key_of(id: str) -> int:
+    """By what the signal of an id is known; a state that was kept finds it again."""
+    return int.from_bytes(blake2b(id.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+
+
+class ObservedStore(PassingStore):
+    """Keeps a few bytes of a signal that is answered.
+
+    `row` is the number of the signal that is being read, else -1, and `message` its message.
+    """
+
+    def __init__(self, notes: Notes | None = None) -> None:
+        super().__init__()
+        self.notes = notes or Notes()
+        self.row, self.message = -1, ""
+        self._open: dict[str, _Open] = {}
+        self.fixed: dict[str, tuple[float, int]] = {}
+        """By key: when, and which episode."""
+        self.asleep = b""
+        """What `kept` gave, until something new comes."""
+
+    @cached_property
+    def rows(self) -> dict[int, int]:
+        """The numbers of the signals by what their ids are known by; where nothing new came, nobody asks."""
+        return dict(zip(self.notes.signals.id, range(len(self.notes.signals)), strict=True))
+
+    def someone_waits(self, subject: object, actor: object) -> bool:
+        """Whether a signal to what a record names so is answered by its going on."""
+        if type(subject) is not str or type(actor) is not str:
+            subject, actor = str(subject or ""), str(actor or "")
+        return (subject, kind_of(actor)) in self._waiting
+
+    def find_row(self, id: str) -> int:
+        """The number of the signal with an id, -1 for none."""
+        return self.rows.get(key_of(id), -1)
+
+    def answer(self, row: int, action: str, is_given: bool) -> None:
+        """Notes the answer of a signal; `is_given` by somebody."""
+        self.notes.signals.answer[row] = 2 + 2 * self.notes.actions[action] + is_given
+
+    def flag(self, row: int, flag: int) -> None:
+        """Notes what happened in the episode of a signal; none for a negative number."""
+        if row >= 0:
+            self.notes.flag(self.notes.signals.episode[row], flag)
+
+    def about(self, change: str) -> set[int]:
+        """The numbers of the open episodes that were about a change."""
+        return {known.number for known in self._open.values() if change in known.changes}
+
+    def put_episode(self, episode: Episode) -> None:
+        super().put_episode(episode)
+        known = self._open.get(episode.key)
+        if known is None or known.episode is not episode:
+            known = self._open[episode.key] = _Open(episode, self._begun(episode))
+        attempt = episode.attempts[-1] if episode.attempts else None
+        if attempt is not known.last:
+            known.last = attempt
+            if self.row >= 0:
+                self.notes.signals.marks[self.row] |= ATTEMPT
+            self.notes.episodes.tries[known.number] += 1
+            self.notes.messages[known.number] = self.message
+        self.notes.episodes.ends[known.number] = episode.ends
+
+    def _begun(self, episode: Episode) -> int:
+        before, number = self.fixed.pop(episode.key, (0.0, -1))
+        if episode.opened - before <= REOPENED_WITHIN:
+            self.notes.flag(number, REOPENED)
+        episodes = self.notes.episodes
+        episodes.signal.append(self.row)
+        episodes.environment.append(self.notes.signals.environment[self.row])
+        episodes.tries.append(0)
+        episodes.took.append(0.0)
+        episodes.ends.append(0.0)
+        episodes.state.append(OPEN)
+        episodes.flags.append(0)
+        self.notes.messages.append("")
+        return len(episodes) - 1
+
+    def put_signal(self, signal: LoggedSignal) -> None:
+        super().put_signal(signal)
+        row = self.rows.get(key_of(signal.id), -1)
+        if row >= 0:
+            if row == self.row and self.notes.signals.episode[row] < 0:
+                self._belongs(signal)
+            if signal.action and signal.by == AUTOMATIC:
+                self.answer(row, signal.action, is_given=False)
+
+    def _belongs(self, signal: LoggedSignal) -> None:
+        known = self._open.get(signal.key) if signal.episode else None
+        if known is None:
+            return
+        self.notes.signals.episode[self.row] = known.number
+        marks = self.notes.signals.marks[self.row]
+        if marks & OVERRIDDEN:
+            self.notes.flag(known.number, PASSED)
+        change = signal.act.change
+        if change and len(known.changes) < _CHANGES:
+            known.changes.add(change)
+
+    def close(self, episode: Episode, state: int, at: float) -> None:
+        """Notes how an episode ended, and when (seconds)."""
+        known = self._open.pop(episode.key, None)
+        if known is None:
+            return
+        episodes, number = self.notes.episodes, known.number
+        episodes.state[number], episodes.took[number] = state, round(max(0.0, at - episode.opened), 3)
+        if state == FIXED:
+            self.fixed[episode.key] = (at, number)
+
+    def forget_ends(self, before: float) -> None:
+        """Lets go of what was fixed too long before to be opened again by the same trouble."""
+        self.fixed = {key: told for key, told in self.fixed.items() if told[0] >= before}
+
+    def kept(self) -> bytes:
+        """What may still change."""
+        if self.asleep:
+            return self.asleep
+        about = [[key, plain_of(one.episode), one.number, sorted(one.changes)] for key, one in self._open.items()]
+        return json.dumps([about, [*map(values_of, self.signals.values())], self.fixed]).encode()
+
+    def wake(self) -> None:
+        """Takes up what is asleep."""
+        opened, signals, fixed = json.loads(self.asleep) if self.asleep else ([], [], self.fixed)
+        self.asleep = b""
+        self.fixed = {key: (at, number) for key, (at, number) in fixed.items()}
+        for key, plain, number, changes in opened:
+            episode = episode_of(key, plain)
+            known = self._open[key] = _Open(episode, number)
+            known.last = episode.attempts[-1] if episode.attempts else None
+            known.changes = set(changes)
+            super().put_episode(episode)
+        for values in signals:
+            super().put_signal(signal_of(values))
+
 
 LEVELS = ("", *LEVEL_OF)
 _NUMBER_OF = {level: number for number, level in enumerate(LEVELS)}
@@ -126,21 +454,21 @@ class Chronicle(Fold):
     def _add(self, record: Mapping[str, object], key: int) -> None:
         get, notes = record.get, self.notes
         row, level = self.store.row, str(get("intensity"))
-        marks = columns.CLIMBED if (level, str(get("declared"))) in _CLIMBED else 0
+        marks = CLIMBED if (level, str(get("declared"))) in _CLIMBED else 0
         if get("shadow"):
-            marks |= columns.SHADOW
+            marks |= SHADOW
         if get("undecidable"):
-            marks |= columns.UNDECIDED
+            marks |= UNDECIDED
         if get("overrides"):
-            marks |= columns.OVERRIDDEN
+            marks |= OVERRIDDEN
         if get("decision") == "deny":
-            marks |= columns.DENIED
+            marks |= DENIED
         if waiver := get("waived"):
-            marks |= columns.WAIVED
+            marks |= WAIVED
             notes.waived[row] = str(waiver)
         event = event_of(record)
         if event != self._event:
-            marks |= columns.BEGINS
+            marks |= BEGINS
             self._event, self._of_event = event, []
         self._of_event.append(row)
         signals, place = notes.signals, self._place(record)
@@ -214,7 +542,7 @@ class Chronicle(Fold):
         if row >= 0 and by != AUTOMATIC:
             self.store.answer(row, action, is_given=True)
             is_opinion = action == "dismiss" and kind_of(by) == "human"
-            self.store.flag(row, columns.RISKED if action == RISK else columns.DISMISSED * is_opinion)
+            self.store.flag(row, RISKED if action == RISK else DISMISSED * is_opinion)
 
     def _feedback_told(self, record: Mapping[str, object]) -> None:
         rule, text = str(record.get("rule") or ""), record.get("feedback")
@@ -222,7 +550,7 @@ class Chronicle(Fold):
             return
         id, by = str(record.get("id") or ""), str(record.get("by") or "")
         row = self.store.find_row(id)
-        self.store.flag(row, columns.COMMENTED)
+        self.store.flag(row, COMMENTED)
         place = self._place({**record, "actor": by})
         self.notes.remarks.append(Remark(self._moment, row, place, Comment(self.at, rule, by, id, text)))
 
@@ -231,16 +559,16 @@ class Chronicle(Fold):
         self.notes.bypasses.moment.append(self._moment)
         self.expire(self.at)  # what is forgotten was not gone round
         for number in self.store.about(str(record.get("change") or "")):
-            self.notes.flag(number, columns.BYPASSED)
+            self.notes.flag(number, BYPASSED)
 
     def _clock_set(self, record: Mapping[str, object]) -> None:
         self._clock(record, _NOWHERE)
         self._look_at_clock()
 
     def _close(self, episode: Episode, action: str, at: float | None = None) -> None:
-        state = columns.FORGOTTEN if action == "abort" else columns.WITHDRAWN
+        state = FORGOTTEN if action == "abort" else WITHDRAWN
         if action != "abort" and self._record.get("kind") == "episode-end":
-            state = columns.FIXED if _is_about_it(self._record) else columns.RESET
+            state = FIXED if _is_about_it(self._record) else RESET
         self.store.close(episode, state, self.at if at is None else at)
         super()._close(episode, action, at)
 

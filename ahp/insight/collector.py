@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from ahp.insight import otlp
+from ahp.insight import export
 from ahp.protocol.text import one_line
 from ahp.system import installed
 from ahp.system.errors import AhpError
@@ -60,10 +60,10 @@ class Collector:
         parts = urlsplit(self.address)
         return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
-    def send(self, of_all: Mapping[str, str], records: Sequence[otlp.Told]) -> str:
+    def send(self, of_all: Mapping[str, str], records: Sequence[export.Told]) -> str:
         """As `shipping.Send`. The SDK tries again until OTEL_EXPORTER_OTLP_TIMEOUT has passed, 10 s unless set."""
         resource, now = Resource.create(dict(of_all)), time.time_ns()
-        scope = InstrumentationScope(otlp.SCOPE, __version__)
+        scope = InstrumentationScope(export.SCOPE, __version__)
         self._session.failure, self._session.rejected = "it was not asked", ""
         batch = [_record(one, resource, scope, now) for one in records]
         with _quiet():
@@ -170,7 +170,7 @@ def _timeout() -> float:
     return seconds
 
 
-def _record(one: otlp.Told, resource: Resource, scope: InstrumentationScope, now: int) -> ReadableLogRecord:
+def _record(one: export.Told, resource: Resource, scope: InstrumentationScope, now: int) -> ReadableLogRecord:
     told = LogRecord(
         timestamp=one.nanoseconds,
         observed_timestamp=now,

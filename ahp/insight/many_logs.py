@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from ahp.insight import export, kept, reading
 from ahp.insight.chronicle import Chronicle
-from ahp.insight.otlp import LOG, as_logged
+from ahp.insight.export import LOG, as_logged
 from ahp.journal import segments
 from ahp.journal.decoding import decode
-from ahp.journal.rotation import genesis_told
+from ahp.journal.recovery import genesis_told
 from ahp.journal.segments import Segment
 from ahp.system import clock
 from ahp.system.digest import sha256

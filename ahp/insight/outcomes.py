@@ -7,17 +7,243 @@ bypassed, waived or watched in shadow.
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 from ahp.insight import reading
 from ahp.insight.advice import SAMPLE, Share
-from ahp.insight.aftermath import REVERTED, Aftermath
-from ahp.insight.commit_records import Attempt, CommitRecords
+from ahp.insight.audit import Attempt, CommitRecords, digest_of
+from ahp.insight.export import private
 from ahp.journal.answers import kind_of
+from ahp.journal.decoding import decode
 from ahp.protocol.triggers import OF_COMMITS
+from ahp.system import files, patch
+from ahp.system.commits import Past, PastView, compared, listed, split_text, views
+from ahp.system.errors import AhpError
+from ahp.system.git import GitError, Repository
 from ahp.system.terminal import Seen, unseen
+from ahp.system.view import PATCH
+
+WITHIN = 30
+"""Days within which a commit has to be taken back or fixed; of later ones the outcome is not known yet."""
+LABELLED = 0.85
+"""The share of fixes that are assumed to say so. No history tells it: most of what is taken back without a word was no
+mistake. Where it is 0.7 or 1, a precision is off by ten points or so at most.
+"""
+PLACE = "/cache/outcomes"
+"""In the folder of a log: a line a commit, and a line a fix."""
+REVERTED, FIXED, HOT_FIXED = "reverted", "fixed", "hot-fixed"
+_DAY = 86400.0
+_MADE = 1  # of what is kept; another number reads all anew
+_FILES, _LINES = 20, 200  # of a fix; one that changes more files does other things beside
+_WIDE = 100  # files; the lines of larger commits are not read
+_AT_ONCE = 200
+_NAMES = re.compile(r"\b(?:reverts|reapplies|This reverts) commit ([0-9a-f]{40,64})", re.IGNORECASE)
+_FIXES = re.compile(
+    r"\b(?:(?:hot|bug)?-?fix(?:e[sd])?|bugs?|revert(?:s|ed)?|regress\w*|broken?|crash\w*)\b", re.IGNORECASE
+)
+_BLAMED = re.compile(r"([0-9a-f]{40,64}) \d+ \d+ (\d+)$")
+_RELEASE = re.compile(r"(^|/)(release|hotfix|stable|maint)\b")
+_NOTHING_SAID = ("#", "//", "/*", "*", "--", ";", "<!--", '"""')
+
+
+class Fact(NamedTuple):
+    """What is kept of a commit: its parents, when it was committed (seconds), the commits that it says it takes back,
+    whether its subject says that it fixes, each path with digests of the lines that it adds and removes there, and the
+    digests of what it changes.
+    """
+
+    parents: list[str]
+    at: float
+    names: list[str]
+    fixes: bool
+    taken: list[list[str]]
+    digests: list[str]
+
+
+class Aftermath(NamedTuple):
+    """The commits `facts` by id, oldest first, and how those went wrong that did, in one of the words above.
+
+    `found` are those that the join by lines finds, of the commits taken back whole, `false` the share of all commits
+    that it takes for others.
+    """
+
+    facts: dict[str, Fact]
+    outcomes: dict[str, str]
+    found: Share
+    false: float
+
+    def settled(self, now: float) -> set[str]:
+        """The commits of which the outcome is known: `WITHIN` days have passed."""
+        until = now - WITHIN * _DAY
+        return {id for id, one in self.facts.items() if one.at <= until and one.taken}
+
+    def wrong(self, reverted: float, fixed: float, many: float) -> float:
+        """How many of `many` commits went wrong, by what is seen of them (Rogan and Gladen 1978)."""
+        rest = max(0.0, many - reverted)
+        finds = LABELLED * self.found.hits / self.found.many if self.found.many >= SAMPLE else 1.0
+        return reverted + min(rest, max(0.0, (fixed - self.false * rest) / max(0.1, finds - self.false)))
+
+
+def aftermath(repo: Repository, folder: str, base: str = "", since: float = 0.0, seen: Seen = unseen) -> Aftermath:
+    """Of the commits of HEAD, and of the release branches, that are not in `base` and came `since` (seconds); merges
+    bring nothing of their own.
+
+    What was found is kept in `folder`, by commit, as it is found: a reading that is ended goes on from there. Raises
+    AhpError.
+    """
+    refs = repo.run("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes").decode().split()
+    release = [ref for ref in refs if _RELEASE.search(ref)]
+    newer = ["--no-merges", *([f"--since={since:.0f}"] if since else []), "--date-order"]
+    not_older = [f"^{base}"] if base else []
+    head = repo.run("rev-list", *newer, "HEAD", *not_older).decode().split()
+    beside = repo.run("rev-list", *newer, *release, "^HEAD", *not_older).decode().split() if release else []
+    with _Kept(folder + PLACE) as kept:
+        kept.read(repo, [id for id in [*beside, *head] if id not in kept.facts][::-1], seen)
+        facts = {id: kept.facts[id] for id in [*beside, *head][::-1]}
+        whole, applied_anew = _taken_back(facts)
+        fixes = [id for id, one in facts.items() if one.parents and (one.fixes or id in whole)]
+        kept.blame(repo, [id for id in fixes if id not in kept.suspects], seen)
+    outcomes = {of: REVERTED for of in whole.values() if of not in applied_anew}
+    aside = set(beside)
+    for id in fixes:
+        suspect = kept.suspects[id]
+        if suspect in facts and id not in whole and suspect not in whole:
+            outcomes.setdefault(suspect, HOT_FIXED if id in aside else FIXED)
+    joined = [(kept.suspects[by], of) for by, of in whole.items() if by in kept.suspects]
+    found = Share.of(sum(suspect == of for suspect, of in joined), len(joined))
+    strays = sum(bool(suspect) and suspect != of for suspect, of in joined) / max(1, len(joined))
+    false = strays * sum(id not in whole for id in fixes) / max(1, len(facts))
+    return Aftermath(facts, outcomes, found, false if found.many >= SAMPLE else 0.0)
+
+
+def _taken_back(facts: dict[str, Fact]) -> tuple[dict[str, str], set[str]]:
+    """Of each commit that takes back another one whole, which; and those that were applied anew later.
+
+    It says so, as `git revert` does, or removes in each file what the other added, and adds what it removed.
+    """
+    whole: dict[str, str] = {}
+    anew: set[str] = set()
+    made: dict[tuple[str, str, str], str] = {}
+    for id, one in facts.items():
+        hits = Counter(made[path, new, old] for path, old, new in one.taken if (path, new, old) in made)
+        named = [of for of in one.names if of in facts and of != id]
+        named += [of for of, many in hits.items() if many == len(facts[of].taken)]
+        of = next((of for of in named if one.at - facts[of].at <= WITHIN * _DAY), "")
+        if of in whole:
+            anew.add(whole[of])
+        elif of:
+            whole[id] = of
+            anew.discard(of)
+        for path, old, new in one.taken:
+            made[path, old, new] = id
+    return whole, anew
+
+
+class _Kept:
+    """What is known of commits and fixes, in a file that only grows; a line that is no such thing is passed over."""
+
+    def __init__(self, path: str) -> None:
+        self.path, self.facts, self.suspects = path, dict[str, Fact](), dict[str, str]()
+
+    def __enter__(self) -> _Kept:
+        files.make_dirs(os.path.dirname(self.path))
+        try:
+            with open(self.path, "rb") as file:
+                for line in file:
+                    self._load(decode(line) or {})
+        except FileNotFoundError:
+            pass
+        self._file = open(self.path, "ab", opener=private)  # closed below
+        self._file.write(b"\n")  # behind a line that was cut
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def _load(self, told: dict[str, Any]) -> None:
+        if told.get("made") != _MADE:
+            return
+        if "fact" in told:
+            self.facts[told["id"]] = Fact(*told["fact"])
+        else:
+            self.suspects[told["id"]] = told["suspect"]
+
+    def _keep(self, id: str, **told: object) -> None:
+        self._file.write(json.dumps({"made": _MADE, "id": id, **told}).encode() + b"\n")
+
+    def read(self, repo: Repository, ids: list[str], seen: Seen) -> None:
+        """Takes up the commits, oldest first."""
+        for start in range(0, len(ids), _AT_ONCE):
+            past = listed(repo, ids[start : start + _AT_ONCE])
+            for one, view in zip(past, views(repo, past, with_text=True), strict=True):
+                self.facts[one.id] = _fact(one, view)
+                self._keep(one.id, fact=self.facts[one.id])
+            seen(start + len(past), len(ids))
+
+    def blame(self, repo: Repository, ids: list[str], seen: Seen) -> None:
+        """Asks of each fix which commit brought most of the lines that it takes back, within the time."""
+        for start in range(0, len(ids), _AT_ONCE):
+            some = ids[start : start + _AT_ONCE]
+            told = compared(repo, [(id, self.facts[id].parents[0]) for id in some], (*PATCH, "-w"))
+            texts = {id: text for _, data in told for id, text in split_text(data).items()}
+            for done, id in enumerate(some, start + 1):
+                self.suspects[id] = _suspect(repo, self.facts[id], texts.get(id, b""))
+                self._keep(id, suspect=self.suspects[id])
+                seen(done, len(ids))
+
+
+def _fact(past: Past, view: PastView) -> Fact:
+    try:
+        entries, at = view.change().entries, past.time.timestamp()
+    except AhpError:  # what it changes or when nobody knows
+        return Fact([*past.parents], 0.0, [], False, [], [])
+    sides: dict[str, list[list[str]]] = {}
+    for side, lines in enumerate(patch.parse(view.diff()) if len(entries) <= _WIDE else ()):
+        for line in lines:
+            sides.setdefault(str(line["path"]), [[], []])[side].append(str(line["text"]))
+    taken = [[one.path, *map(_mark, sides.get(one.path, ([one.new_oid], [one.old_oid])))] for one in entries]
+    digests = sorted({digest_of(part) for part in (view, view.own)} - {""}) if entries else []
+    return Fact([*past.parents], at, _NAMES.findall(past.message), bool(_FIXES.search(past.subject)), taken, digests)
+
+
+def _mark(lines: list[str]) -> str:
+    return blake2b("\n".join(lines).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+
+
+def _suspect(repo: Repository, fix: Fact, text: bytes) -> str:
+    """The commit that brought most of the lines that a fix takes back, "" for none."""
+    wanted: dict[str, list[int]] = {}
+    for line in patch.parse(text, with_added=False)[1]:
+        said = str(line["text"]).strip()
+        if any(map(str.isalnum, said)) and not said.startswith(_NOTHING_SAID):
+            wanted.setdefault(str(line["path"]), []).append(int(str(line["line"])))
+    found: Counter[str] = Counter()
+    for path, lines in wanted.items() if len(wanted) <= _FILES else ():
+        ranges = [f"-L{line},{line}" for line in lines[:_LINES]]
+        since = f"--since={fix.at - WITHIN * _DAY:.0f}"
+        options = ("-w", "-M", "--incremental", "--ignore-revs-file=", since, *ranges)
+        try:
+            told = repo.run("blame", *options, fix.parents[0], "--", path, objects=True)
+        except GitError:  # a submodule, or what a partial clone lacks
+            continue
+        older: set[str] = set()
+        many: Counter[str] = Counter()
+        commit = ""
+        for row in told.decode("utf-8", "replace").splitlines():
+            if head := _BLAMED.match(row):
+                commit = head[1]
+                many[commit] += int(head[2])
+            elif row == "boundary":
+                older.add(commit)
+        found.update({commit: count for commit, count in many.items() if commit not in older})
+    return max(found, key=lambda commit: (found[commit], commit), default="")
+
 
 MOST = 5
 """Commits that a rule spoke of below which it is not graded."""

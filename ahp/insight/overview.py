@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ahp.insight import columns
+from ahp.insight import chronicle
 from ahp.insight.chronicle import LEVELS, Chronicle
 from ahp.insight.stats import Figures, Stats, read, summed
 from ahp.insight.window import ALL, Question, Window, picked
@@ -127,9 +127,9 @@ class _Weighed(NamedTuple):
         for row in range(episodes.signal[number], len(signals)):
             if len(steps) == min(tries, _STEPS):
                 break
-            if signals.episode[row] == number and signals.marks[row] & columns.ATTEMPT:
+            if signals.episode[row] == number and signals.marks[row] & chronicle.ATTEMPT:
                 steps.append(Step(at[signals.moment[row]], LEVELS[signals.level[row]]))
-        word = columns.state_of(self.state, episodes.flags[number])
+        word = chronicle.state_of(self.state, episodes.flags[number])
         return Story(rule, subject, actor, opened, self.ended, word, tries, steps, notes.messages[number])
 
 
@@ -140,11 +140,11 @@ def _stories(episodes: Sequence[_Weighed]) -> list[Story]:
 def _attempts(window: Window) -> list[tuple[int, int, int]]:
     """Level, moment and episode of the signals that are attempts of their own."""
     by = (picked(window.notes.signals, name, window.rows) for name in ("level", "moment", "episode", "marks"))
-    aside, aid = columns.SHADOW | columns.WAIVED, LEVELS.index("aid")
+    aside, aid = chronicle.SHADOW | chronicle.WAIVED, LEVELS.index("aid")
     return [
         (level, moment, episode)
         for level, moment, episode, marks in zip(*by, strict=True)
-        if (marks & columns.ATTEMPT or level == aid) and not marks & aside
+        if (marks & chronicle.ATTEMPT or level == aid) and not marks & aside
     ]
 
 
@@ -162,5 +162,5 @@ def _weighed(window: Window, attempts: list[tuple[int, int, int]]) -> Iterator[_
         weight = levels[number].bit_count(), episodes.tries[number], opened, *about, number
         ended, state = opened + episodes.took[number], episodes.state[number]
         if number in window.forgotten:
-            ended, state = episodes.ends[number], columns.FORGOTTEN
-        yield _Weighed(weight, number, ended if state != columns.OPEN else 0.0, state, window.log)
+            ended, state = episodes.ends[number], chronicle.FORGOTTEN
+        yield _Weighed(weight, number, ended if state != chronicle.OPEN else 0.0, state, window.log)

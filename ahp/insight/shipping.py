@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ahp.insight import otlp
-from ahp.insight.export import log_name
-from ahp.journal import checkpoint, rotation, segments
+from ahp.insight import export
+from ahp.journal import checkpoint, recovery, segments
 from ahp.journal.append import Journal
 from ahp.journal.checkpoint import Checkpoint
 from ahp.journal.decoding import decode
+from ahp.journal.recovery import log_of
 from ahp.system import digest, files, jsontext
 from ahp.system.errors import AhpError
 from ahp.system.terminal import Seen, unseen
@@ -25,7 +25,7 @@ CURSORS = "shipped"
 _RECORDS, _BYTES = 512, 1 << 20  # of a batch
 _LIMIT = 1 << 20
 
-Send = Callable[[Mapping[str, str], Sequence[otlp.Told]], str]
+Send = Callable[[Mapping[str, str], Sequence[export.Told]], str]
 """Takes what holds of all records of a log (`otlp.resource`) and records; gives what the collector said of those it
 rejects for good, "" without any.
 
@@ -52,7 +52,7 @@ def ship(folder: str, collector: str, send: Send, seen: Seen = unseen, first: in
     Raises AhpError; what was taken till then is not sent again.
     """
     segments.check_format(folder)
-    log = log_name(folder)
+    log = log_of(folder)
     if not log:
         raise AhpError(f"there is no log in {folder} yet, so there is nothing to send")
     with files.Lock(f"{folder}/ship.lock"):  # two at once would send all twice, and leave the cursor of the slower one
@@ -61,7 +61,7 @@ def ship(folder: str, collector: str, send: Send, seen: Seen = unseen, first: in
         mark, pruned = (_before(folder, first), 0) if first else _begin(folder, kept)
         again = kept is not None and not mark.head and not pruned and not first
         policies = Journal(folder, log).index().policies
-        told = otlp.resource(log, rotation.whose(folder), next(filter(None, reversed(policies.values())), ""))
+        told = export.resource(log, recovery.whose(folder), next(filter(None, reversed(policies.values())), ""))
         total, sent = segments.count(folder), 0
         rejected: list[str] = []
         while True:
@@ -74,7 +74,7 @@ def ship(folder: str, collector: str, send: Send, seen: Seen = unseen, first: in
                 cursors.save(mark)
                 kept = mark
             if not batch:
-                rejected += filter(None, [send(told, [otlp.heartbeat(log, mark.n, mark.head)])])
+                rejected += filter(None, [send(told, [export.heartbeat(log, mark.n, mark.head)])])
                 return Shipped(sent, pruned, rejected, again)
 
 
@@ -97,9 +97,9 @@ def _before(folder: str, first: int) -> Checkpoint:
     return Checkpoint(serial, 0, 0, "")
 
 
-def _batch(folder: str, log: str, mark: Checkpoint, first: int) -> tuple[list[otlp.Told], Checkpoint]:
+def _batch(folder: str, log: str, mark: Checkpoint, first: int) -> tuple[list[export.Told], Checkpoint]:
     """The records after `mark`, and from the number `first` on, as many as go at once; and the last line read."""
-    batch: list[otlp.Told] = []
+    batch: list[export.Told] = []
     size = 0
     for line in _lines(folder, mark):
         record = decode(line.raw)
@@ -109,7 +109,7 @@ def _batch(folder: str, log: str, mark: Checkpoint, first: int) -> tuple[list[ot
         told_n = n if isinstance(n, int) else mark.n
         mark = Checkpoint(line.serial, line.offset, line.end, digest.sha256(line.raw), told_n)
         if record is not None and told_n >= first:
-            batch.append(otlp.told(log, line.raw, record))
+            batch.append(export.told(log, line.raw, record))
             size += len(line.raw)
         if len(batch) >= _RECORDS or size >= _BYTES:
             break

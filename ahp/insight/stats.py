@@ -15,9 +15,8 @@ from itertools import accumulate, chain
 from math import ceil
 from typing import NamedTuple
 
-from ahp.insight import columns, kept, many_logs, reading
-from ahp.insight.chronicle import LEVELS, Asked, Chronicle
-from ahp.insight.columns import Comment
+from ahp.insight import chronicle, kept, many_logs, reading
+from ahp.insight.chronicle import LEVELS, Asked, Chronicle, Comment
 from ahp.insight.window import UNTOLD, Question, Window, picked
 from ahp.system import clock
 from ahp.system.terminal import Seen, unseen
@@ -28,10 +27,10 @@ _SHARES = (0.5, 0.9)
 COMMENTS_KEPT = 20
 """Of each group: the last ones."""
 _EXCUSES = {
-    "dismissed": columns.DISMISSED,
-    "risk taken": columns.RISKED,
-    "bypassed": columns.BYPASSED,
-    "feedback": columns.COMMENTED,
+    "dismissed": chronicle.DISMISSED,
+    "risk taken": chronicle.RISKED,
+    "bypassed": chronicle.BYPASSED,
+    "feedback": chronicle.COMMENTED,
 }
 _EXCUSED = sum(_EXCUSES.values())
 
@@ -203,17 +202,17 @@ class _Sum:
         actions = window.notes.actions.words
         for (name, level, marks, answer), many in Counter(window.signals()).items():
             figures, word = self.of(name), LEVELS[level]
-            figures.undecided += many * bool(marks & columns.UNDECIDED)
-            if marks & (columns.SHADOW | columns.WAIVED):
-                figures.shadow += many * bool(marks & columns.SHADOW)
-                figures.waived += many * bool(marks & columns.WAIVED)
+            figures.undecided += many * bool(marks & chronicle.UNDECIDED)
+            if marks & (chronicle.SHADOW | chronicle.WAIVED):
+                figures.shadow += many * bool(marks & chronicle.SHADOW)
+                figures.waived += many * bool(marks & chronicle.WAIVED)
                 continue
             figures.signals += many
-            figures.overridden += many * bool(marks & columns.OVERRIDDEN)
-            if marks & columns.ATTEMPT or word == "aid":
+            figures.overridden += many * bool(marks & chronicle.OVERRIDDEN)
+            if marks & chronicle.ATTEMPT or word == "aid":
                 figures.attempts += many
                 figures.levels[word] = figures.levels.get(word, 0) + many
-                figures.climbed += many * bool(marks & columns.CLIMBED)
+                figures.climbed += many * bool(marks & chronicle.CLIMBED)
             if answer:
                 answers = figures.answers.setdefault(actions[answer // 2 - 1], Answers())
                 answers.given += many * (answer % 2)
@@ -226,7 +225,7 @@ class _Sum:
         fixed = set()
         for one, many in Counter(episodes).items():
             name, state, flags, tries = one
-            figures, word = self.of(name), columns.state_of(state, flags)
+            figures, word = self.of(name), chronicle.state_of(state, flags)
             figures.episodes += many
             figures.states[word] = figures.states.get(word, 0) + many
             figures.excused += many * bool(flags & _EXCUSED)
@@ -235,7 +234,7 @@ class _Sum:
                     figures.excuses[excuse] = figures.excuses.get(excuse, 0) + many
             if word == "fixed":
                 fixed.add(one)
-                figures.reopened += many * bool(flags & columns.REOPENED)
+                figures.reopened += many * bool(flags & chronicle.REOPENED)
                 figures.at_once += many * (tries <= 1)
                 figures.slow += many * (tries >= SLOW_TRIES)
                 self._tries[name][tries] += many

@@ -14,9 +14,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ahp.gate.match import COUNTED
-from ahp.insight import columns
-from ahp.insight.chronicle import Chronicle
-from ahp.insight.columns import Table
+from ahp.insight import chronicle
+from ahp.insight.chronicle import Chronicle, Table
 from ahp.protocol.triggers import TRIGGERS
 
 BY = ("rule", "hook", "subject", "actor", "agent", "environment", "week")
@@ -24,7 +23,7 @@ ALL = "all"
 """One group, named ""."""
 UNTOLD = "(unknown)"
 PEOPLE = "(people)"
-_OF_EVENT = columns.BEGINS | columns.DENIED
+_OF_EVENT = chronicle.BEGINS | chronicle.DENIED
 _OF_SIGNAL = bytes(marks & ~_OF_EVENT for marks in range(256))
 _DAY = 86400
 _WEEK = 7 * _DAY
@@ -169,7 +168,7 @@ class Window:
         else:
             names = self.groups(self.notes.signals, [*picked(episodes, "signal", numbers)])
         states = (
-            columns.FORGOTTEN if number in self.forgotten else state
+            chronicle.FORGOTTEN if number in self.forgotten else state
             for number, state in zip(numbers, picked(episodes, "state", numbers), strict=True)
         )
         flags, tries, took = (picked(episodes, name, numbers) for name in ("flags", "tries", "took"))
@@ -188,8 +187,8 @@ class Window:
             return
         for row in range(self.first, len(signals)):
             marks, place = signals.marks[row], signals.place[row]
-            if (marks & columns.BEGINS or row == self.first) and places.hook[place] in of_calls:
-                yield signals.moment[row], place, 1, bool(marks & columns.DENIED)
+            if (marks & chronicle.BEGINS or row == self.first) and places.hook[place] in of_calls:
+                yield signals.moment[row], place, 1, bool(marks & chronicle.DENIED)
 
     def label(self, place: int, moment: int) -> str:
         """The group of what was logged at a place and a moment."""

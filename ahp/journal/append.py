@@ -176,7 +176,7 @@ class Journal(LogFiles):
             self.index_file.close()  # what it holds has moved on without the log
             raise
         if index.size >= self.rotate_at:
-            from ahp.journal.rotation import rotate
+            from ahp.journal.recovery import rotate
 
             rotate(self, index)
 

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from ahp.journal.answers import AUTOMATIC, kind_of
-from ahp.journal.episodes import Episode
+from ahp.journal.episodes import Act, Episode, LoggedSignal
 from ahp.journal.index import key_of, opens
-from ahp.journal.logged_signal import Act, LoggedSignal
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock
 

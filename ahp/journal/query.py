@@ -14,10 +14,9 @@ from ahp.journal import segments
 from ahp.journal.answers import AUTOMATIC, kind_of
 from ahp.journal.append import Journal
 from ahp.journal.decoding import decode
-from ahp.journal.episodes import Episode
+from ahp.journal.episodes import Episode, LoggedSignal, id_of
 from ahp.journal.fold import Fold, PassingStore
-from ahp.journal.logged_signal import LoggedSignal, id_of
-from ahp.journal.rotation import genesis_of
+from ahp.journal.recovery import log_of
 from ahp.journal.state import State
 from ahp.system import clock
 
@@ -135,10 +134,10 @@ def follow(folder: str, wanted: Filter, begin: tuple[int, int]) -> Iterator[dict
     """
     serial, offset = begin
     kinds = wanted._replace(kinds=(*wanted.kinds, "response"))
-    log = _name(folder)
+    log = log_of(folder)
     last = next((segments.line_before(part, offset) for part in segments.listed(folder) if part.serial == serial), None)
     while True:
-        name = _name(folder)
+        name = log_of(folder)
         if log and name and name != log:
             serial, offset = 1, 0
         log = name or log
@@ -158,11 +157,6 @@ def follow(folder: str, wanted: Filter, begin: tuple[int, int]) -> Iterator[dict
                 if record is not None and kinds.takes(record):
                     yield record
         time.sleep(_POLL)
-
-
-def _name(folder: str) -> str:
-    """The id of the log's genesis as its last file tells it, "" where there is none."""
-    return next((genesis_of(part) for part in reversed(segments.listed(folder))), "")
 
 
 def end(folder: str) -> tuple[int, int]:

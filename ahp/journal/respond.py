@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ahp.journal import answers
 from ahp.journal.append import Journal
-from ahp.journal.logged_signal import LoggedSignal
+from ahp.journal.episodes import LoggedSignal
 from ahp.journal.state import State
 from ahp.protocol import records
 from ahp.protocol.event import Actor

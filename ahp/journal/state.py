@@ -16,10 +16,9 @@ from typing import TypeVar
 from ahp.journal import checkpoint, counts, recovery, segments, tables
 from ahp.journal.answers import AUTOMATIC, SKIP_LASTS
 from ahp.journal.append import Journal
-from ahp.journal.episodes import Episode
+from ahp.journal.episodes import Episode, LoggedSignal, told_as
 from ahp.journal.fold import Fold
 from ahp.journal.index import episode_key, unescape
-from ahp.journal.logged_signal import LoggedSignal, told_as
 from ahp.protocol import records
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, patience
@@ -246,7 +245,7 @@ def _synchronised(journal: Journal, path: str) -> _Read:
             if read.head:
                 store.put_meta(at=fold.at, boot=store.boot, **read._asdict())
             if not is_whole:
-                store.put_meta(genesis=recovery.genesis_told(journal.folder), gone=tables.as_gone(lost))
+                store.put_meta(genesis=recovery.log_of(journal.folder), gone=tables.as_gone(lost))
         return store, fold, (read.serial, read.end), lost
     except BaseException:
         store.close()

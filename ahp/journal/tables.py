@@ -12,8 +12,7 @@ from contextlib import closing, contextmanager
 from typing import Any, NamedTuple
 
 from ahp.journal.answers import RISK, kind_of
-from ahp.journal.episodes import Acknowledgement, Attempt, Episode
-from ahp.journal.logged_signal import Act, LoggedSignal
+from ahp.journal.episodes import Acknowledgement, Act, Attempt, Episode, LoggedSignal
 from ahp.system.digest import sha256
 
 VERSION = 5

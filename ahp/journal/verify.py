@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ahp.journal import recovery, segments, tables
 from ahp.journal.append import Journal
 from ahp.journal.decoding import decode
-from ahp.journal.rotation import genesis_told
+from ahp.journal.recovery import genesis_told
 from ahp.protocol.text import one_line
 from ahp.system import clock
 from ahp.system.errors import AhpError

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from ahp.gate.escalation import Ladder, Standing, repeats_commits, resets, standing
-from ahp.journal.episodes import Episode
-from ahp.journal.logged_signal import Act
+from ahp.journal.episodes import Act, Episode
 from ahp.policy.program import Escalation
 
 FULL = Ladder(("prompt", "control", "block"), 1, 14 * 86400.0)

@@ -10,7 +10,7 @@ import pytest
 
 from ahp.gate.overrides import Override, find, lines, of_commit, trailers, unknown
 from ahp.journal.append import Journal
-from ahp.journal.logged_signal import Act, LoggedSignal
+from ahp.journal.episodes import Act, LoggedSignal
 from ahp.protocol.records import other
 from ahp.system import clock
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ahp.insight.otlp import exported
+from ahp.insight.export import exported
 from ahp.system import clock
 
 from .random_log import START

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from ahp.cli import log as command
-from ahp.insight import export, many_logs, otlp
+from ahp.insight import export, many_logs
 from ahp.system import clock, digest
 from ahp.system.errors import AhpError
 
@@ -88,7 +88,7 @@ def test_a_spreadsheet_runs_nothing(lines: Lines) -> None:
 
 
 def test_a_log_record_has_the_line_and_what_is_asked_for_most(lines: Lines) -> None:
-    told = [otlp.told("g", json.dumps(record).encode(), record) for record in lines.records]
+    told = [export.told("g", json.dumps(record).encode(), record) for record in lines.records]
     assert [json.loads(one.body) for one in told] == lines.records
     last = told[-1]
     assert (last.nanoseconds, last.severity) == (int((START + 3 * DAY) * 1e9), "ERROR")
@@ -101,9 +101,9 @@ def test_what_the_protocol_cannot_hold_does_not_stop_the_rest(tmp_path: Path) ->
     times = ("9999-12-31T00:00:00.000Z", "1950-01-01T00:00:00.000Z", clock.iso(START))
     for time in times:
         raw = json.dumps({"kind": "\ud800", "timestamp": time, "n": "\ud800" * 9}).encode()
-        told = otlp.told("g", raw, json.loads(raw))
+        told = export.told("g", raw, json.loads(raw))
         assert told.nanoseconds == (START * 1e9 if time == times[-1] else 0)
-        assert told.event == "ahp.\\ud800" and told.attributes[otlp.UID] == f"g::{digest.sha256(raw)[:16]}"
+        assert told.event == "ahp.\\ud800" and told.attributes[export.UID] == f"g::{digest.sha256(raw)[:16]}"
 
 
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])

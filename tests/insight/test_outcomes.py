@@ -10,9 +10,23 @@ from pathlib import Path
 import pytest
 
 from ahp.cli.main import run
-from ahp.insight.aftermath import FIXED, HOT_FIXED, PLACE, REVERTED, Aftermath, aftermath
 from ahp.insight.commands import outcomes as command
-from ahp.insight.outcomes import BYPASSED, DISMISSED, OVERRIDDEN, PASSED, SHADOW, Grade, grade, spoken
+from ahp.insight.outcomes import (
+    BYPASSED,
+    DISMISSED,
+    FIXED,
+    HOT_FIXED,
+    OVERRIDDEN,
+    PASSED,
+    PLACE,
+    REVERTED,
+    SHADOW,
+    Aftermath,
+    Grade,
+    aftermath,
+    grade,
+    spoken,
+)
 from ahp.journal.append import Journal
 from ahp.journal.respond import respond
 from ahp.protocol.event import Actor

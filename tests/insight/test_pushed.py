@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 
-from ahp.insight.commit_records import Push, _History, pushed
+from ahp.insight.audit import Push, _History, pushed
 from ahp.system import git
 from tests.conftest import Repo
 

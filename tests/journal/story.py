@@ -8,9 +8,8 @@ from typing import Any
 
 from ahp.journal import segments
 from ahp.journal.append import Journal
-from ahp.journal.episodes import new_id
+from ahp.journal.episodes import LoggedSignal, new_id
 from ahp.journal.index import episode_key
-from ahp.journal.logged_signal import LoggedSignal
 from ahp.journal.state import State
 from ahp.protocol.event import Actor
 from ahp.system import clock

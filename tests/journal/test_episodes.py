@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from ahp.journal.episodes import new_id, opened_at
-from ahp.journal.logged_signal import Act
+from ahp.journal.episodes import Act, new_id, opened_at
 
 from .story import AGENT, KEY, PERSON, START, Story
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ahp.journal.logged_signal import Act, LoggedSignal
+from ahp.journal.episodes import Act, LoggedSignal
 
 RECORD: dict[str, Any] = {
     "timestamp": "2026-02-09T10:00:00.000Z",

@@ -18,7 +18,7 @@ from ahp.hosts.git import bundle, githooks, husky, installation, second_channel
 from ahp.hosts.git.githooks import HOOKS, OTHERS
 from ahp.hosts.git.hook_managers import make_room, owner, pass_on, take_away, write
 from ahp.hosts.templates import package, template
-from ahp.journal import rotation, segments
+from ahp.journal import recovery, segments
 from ahp.journal.append import Journal
 from ahp.journal.place import INSTALL_RECORD, install_record, noted_genesis
 from ahp.protocol import records
@@ -168,7 +168,7 @@ def _note_whose(repo: Repository, user_policy: str) -> None:
         host = b""  # a home that nobody can write, as in many containers: no record names its machine then
     repository = repository_name(repo.config("remote.origin.url"))
     told = {"repository": repository, "host": host.decode("ascii", "replace")}
-    files.replace(repo.ahp_dir + rotation.WHOSE, jsontext.encode(told).encode() + b"\n")
+    files.replace(repo.ahp_dir + recovery.WHOSE, jsontext.encode(told).encode() + b"\n")
 
 
 def _record_root(repo: Repository) -> None:

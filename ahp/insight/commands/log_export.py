@@ -27,9 +27,10 @@ def export(form: str, since: str | None, output: str | None) -> int:
     from ahp.insight import reading
     from ahp.journal import segments
     from ahp.journal.place import journal_of
+    from ahp.journal.recovery import log_of
 
     folder, at = journal_of(os.getcwd()).folder, seconds_of(since, clock.now())
-    if not exporting.log_name(folder):
+    if not log_of(folder):
         lost = "its beginning, which names it, is missing: ahp log verify" if segments.listed(folder) else ""
         raise AhpError(f"the log in {folder} is not exported: {lost}" if lost else "there is no log yet")
     if form == "parquet" and output is None:

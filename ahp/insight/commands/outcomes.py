@@ -12,8 +12,7 @@ import click
 from ahp.hosts.history import Tally
 from ahp.insight import reading
 from ahp.insight.advice import SAMPLE, Share, counted, percent
-from ahp.insight.aftermath import LABELLED, WITHIN, Aftermath, aftermath
-from ahp.insight.outcomes import MOST, Grade, Spoken, grade, spoken
+from ahp.insight.outcomes import LABELLED, MOST, WITHIN, Aftermath, Grade, Spoken, aftermath, grade, spoken
 from ahp.protocol.text import one_line
 from ahp.system import clock, jsontext, terminal
 from ahp.system.commits import Past

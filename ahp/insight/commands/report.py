@@ -71,7 +71,7 @@ def _language(env: dict[str, str]) -> str:
 def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str | None, language: str) -> None:
     from ahp.cli.log import journal
     from ahp.insight import overview, reading
-    from ahp.insight.page.content import content
+    from ahp.insight.page.sections import content
     from ahp.insight.page.texts import Texts
     from ahp.insight.page.writing import write
 

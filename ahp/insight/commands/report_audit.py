@@ -25,11 +25,11 @@ from ahp.insight.audit import (
     Exemption,
     HasPolicy,
     Judgement,
+    PolicyName,
     Waived,
     audit,
 )
 from ahp.insight.commands.verify_history import trusted
-from ahp.insight.commit_records import PolicyName
 from ahp.insight.judged_history import kept
 from ahp.policy import layers, tree, waivers
 from ahp.policy.compile import programs

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from ahp.insight.page.content import Content
+from ahp.insight.page.sections import Content
 from ahp.insight.page.texts import Texts
 from ahp.system import installed
 from ahp.system.errors import AhpError

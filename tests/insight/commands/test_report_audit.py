@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ahp.insight.audit import Judgement
+from ahp.insight.audit import Judgement, PolicyName
 from ahp.insight.commands import report_audit
-from ahp.insight.commit_records import PolicyName
 from ahp.system import git
 from ahp.system.commits import commits
 from tests.conftest import Repo

@@ -18,7 +18,7 @@ import pytest
 from ahp.insight import advice, overview, stats
 from ahp.insight.advice import Advice, many, percent
 from ahp.insight.page import sections, writing
-from ahp.insight.page.content import Content, content
+from ahp.insight.page.sections import Content, content
 from ahp.insight.page.texts import Texts
 from ahp.insight.page.writing import write
 from ahp.insight.stats import Stats
