@@ -93,20 +93,16 @@ def _edited(text: str, name: str, advice: Advice, known: Collection[str]) -> str
     if text.startswith(_BYTE_ORDER_MARK):  # the places of YAML do not count it
         return _BYTE_ORDER_MARK + _edited(text[1:], name, advice, known)
     root = yamltree.read(text, name)
-    short = _child(root, "rules", advice.rule)
-    rules = [short] if short is not None else _long(root, advice.rule)
-    edits = [
-        _short(text, rule, advice.change) if rule is short else _of_long(text, rule, advice.change) for rule in rules
-    ]
-    if not rules:
-        if advice.rule not in known:
-            raise _Impossible(_unknown(advice.rule, known))
-        if "/" in advice.rule:
-            raise _Impossible("the rule stands in another file")
-        edits = [_override(text, root, advice)]
-    for edit in sorted(edits, reverse=True):
-        text = text[: edit.start] + edit.text + text[edit.end :]
-    return text
+    rule = _child(root, "rules", advice.rule)
+    if rule is not None:
+        edit = _short(text, rule, advice.change)
+    elif advice.rule not in known:
+        raise _Impossible(_unknown(advice.rule, known))
+    elif "/" in advice.rule:
+        raise _Impossible("the rule is written in the longer form; change it by hand")
+    else:
+        edit = _override(text, root, advice)
+    return text[: edit.start] + edit.text + text[edit.end :]
 
 
 def _unknown(rule: str, known: Collection[str]) -> str:
@@ -140,42 +136,12 @@ def _child(node: Node | None, *path: str) -> Node | None:
     return node
 
 
-def _long(root: Node | None, key: str) -> list[Node]:
-    """The rules `oracle/id` of the protocol's form, at each trigger."""
-    oracle, _, id = key.partition("/")
-    hooks = _child(root, "hooks")
-    found = []
-    for hook in hooks.value.values() if hooks is not None and isinstance(hooks.value, dict) else ():
-        listed = hook if isinstance(hook.value, list) else _child(hook, "oracles")
-        for one in listed.value if listed is not None and isinstance(listed.value, list) else ():
-            rules = _child(one, "rules")
-            if _text(one, "name") == oracle and rules is not None and isinstance(rules.value, list):
-                found += [rule for nth, rule in enumerate(rules.value, 1) if id == (_text(rule, "id") or str(nth))]
-    return found
-
-
-def _text(node: Node, key: str) -> str:
-    child = _child(node, key)
-    return "" if child is None or child.value is None else str(child.value)
-
-
 def _short(text: str, rule: Node, change: str) -> _Edit:
     level = next((name for name in LEVELS if name in rule.keys), "")
     if change in ("shadow", "disable") or "level" in rule.keys or not level:
         return _set(text, rule, *_SETTINGS[change])
     start = _offset(text, rule, level)
     return _Edit(start, start + len(level), _SETTINGS[change][1])
-
-
-def _of_long(text: str, rule: Node, change: str) -> _Edit:
-    if change == "disable":
-        raise _Impossible("only its whole oracle can be disabled; remove it by hand")
-    if change == "shadow":
-        return _set(text, rule, *_SETTINGS[change])
-    level = _child(rule, "intensity")
-    if level is None or not isinstance(level.value, str):
-        raise _Impossible("its level depends on the environment; change it by hand")
-    return _Edit(level.start, level.end, _SETTINGS[change][1])
 
 
 def _set(text: str, rule: Node, key: str, value: str) -> _Edit:

@@ -6,7 +6,6 @@ import contextlib
 import os
 import sqlite3
 import tempfile
-from contextlib import closing
 from typing import NamedTuple
 
 from ahp.journal import checkpoint, segments, tables
@@ -32,54 +31,40 @@ def differences(journal: Journal) -> list[str]:
     Raises AhpError.
     """
     with tempfile.TemporaryDirectory() as folder:
-        path = _copied(journal, folder)
-        return _strange(path) or _differences(journal, path)
-
-
-def _strange(path: str) -> list[str]:
-    """What is wrong with the rows of a state, whatever the log says."""
-    if not os.path.isfile(path):
-        return []
-    try:
-        with closing(tables.SqlStore(path)) as store:
-            if store.version == tables.VERSION:
-                store.latest(-1)
-                for key in store.open_keys():
-                    store.episode(key)
-    except sqlite3.Error as error:
-        return [one_line(str(error))]
-    return []
-
-
-def _differences(journal: Journal, path: str) -> list[str]:
-    with State.open(journal, path=path) as state:
-        meanwhile = MemoryStore()
-        fold = Fold(meanwhile)
-        checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder), until=state.read_to)
-        fold.expire(state.now)
-        found = []
-        for key in sorted(state.store.open_keys() | meanwhile.episodes.keys()):
-            said, meant = state.episode(key), meanwhile.episode(key)
-            if said is None and meant is None:
-                continue
-            told = [(one.count, one.rejected, one.id) if one else None for one in (said, meant)]
-            if told[0] != told[1]:
-                counts = [_attempts(one, alone=None in (said, meant)) for one in (said, meant)]
-                found.append(f"{one_line(key)}: the state says {counts[0]}, the log {counts[1]}")
-        for id, other in sorted(meanwhile.signals.items()):
-            one = state.signal(id)
-            answers = [(s.action, s.by) if s else None for s in (one, other)]
-            if answers[0] != answers[1]:
-                words = [answer[0] or "no answer" if answer else "nothing" for answer in answers]
-                found.append(f"{id[:8]}: the state says {words[0]}, the log {words[1]}")
+        try:
+            with State.open(journal, path=_copied(journal, folder)) as state:
+                found = _differences(journal, state)
+        except sqlite3.Error as error:
+            found = [one_line(str(error))]
     return found if len(found) <= _TOLD else [*found[:_TOLD], f"and {len(found) - _TOLD} more"]
 
 
-def _attempts(episode: Episode | None, alone: bool) -> str:
-    """How far an episode is; one that is `alone` may be open without an attempt that went past."""
-    if episode is None:
-        return "nothing open"
-    return f"{episode.count} attempts" if episode.count or not alone else "an open one that nothing went past"
+def _differences(journal: Journal, state: State) -> list[str]:
+    """Raises sqlite3.Error for a row that is none, whatever the log says."""
+    state.store.latest(-1)
+    meanwhile = MemoryStore()
+    fold = Fold(meanwhile)
+    checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder), until=state.read_to)
+    fold.expire(state.now)
+    found = []
+    for key in sorted(state.store.open_keys() | meanwhile.episodes.keys()):
+        said, meant = state.store.episode(key), meanwhile.episode(key)
+        if said is not None and said.ends <= state.now:
+            said = None
+        told = [one and (one.count, one.rejected, one.id) for one in (said, meant)]
+        if told[0] != told[1]:
+            found.append(f"{one_line(key)}: the state says {_attempts(said)}, the log {_attempts(meant)}")
+    for id, other in sorted(meanwhile.signals.items()):
+        one = state.store.signal(id)
+        answers = [(s.action, s.by) if s else None for s in (one, other)]
+        if answers[0] != answers[1]:
+            words = [answer[0] or "no answer" if answer else "nothing" for answer in answers]
+            found.append(f"{id[:8]}: the state says {words[0]}, the log {words[1]}")
+    return found
+
+
+def _attempts(episode: Episode | None) -> str:
+    return "nothing open" if episode is None else f"{episode.count} attempts"
 
 
 def _copied(journal: Journal, folder: str) -> str:

@@ -13,10 +13,10 @@ from ahp.gate.escalation import NEXT_REFUSED
 from ahp.journal import query
 from ahp.journal.answers import AUTOMATIC
 from ahp.journal.append import Journal
-from ahp.journal.respond import fitting, respond
+from ahp.journal.episodes import LoggedSignal
+from ahp.journal.respond import fitting, possible, respond
 from ahp.journal.state import State
 from ahp.protocol.event import Actor, identify
-from ahp.protocol.signals import ACTIONS_OF
 from ahp.protocol.text import one_line
 from ahp.system import clock, environ, keyboard, terminal
 from ahp.system.errors import AhpError
@@ -113,9 +113,9 @@ class Watch:
     def answer(self) -> None:
         """Asks, outside the screen, for the answer to the chosen signal, and records it."""
         row = self.now.open[self.chosen]
-        offered = {
-            str(nth): action for nth, action in enumerate(actions(self.journal, row.id, row.intensity, self.by), 1)
-        }
+        waiting = [signal for signal in fitting(self.journal, self.by) if signal.id == row.id]
+        actions = possible(waiting[0], self.by) if waiting else []
+        offered = {str(nth): action for nth, action in enumerate(actions, 1)}
         if not offered:
             self.said = f"{row.id[:8]} has been answered, or is not yours to answer"
             return
@@ -204,15 +204,12 @@ def _wrapped(message: str, width: int, height: int) -> RenderableType:
     return Text("\n").join([*lines, *[Text()] * (height - len(lines))])
 
 
-__all__ = ["Snapshot", "Watch", "command"]
-
-
 _LATELY = 50
 _SILENCE = ("dismiss", "suggestion_deferred")  # derived, they say that nobody answered
 
 
 class Row(NamedTuple):
-    """A signal that somebody may look at: of an open episode its last one, with how often it was gone past."""
+    """A signal that somebody may look at: of an open episode its last one."""
 
     id: str
     at: str
@@ -222,7 +219,6 @@ class Row(NamedTuple):
     actor: str
     message: str
     answer: str
-    went_past: int = 0
 
     @property
     def blocks_next(self) -> bool:
@@ -240,32 +236,13 @@ class Snapshot(NamedTuple):
 def snapshot(journal: Journal) -> Snapshot:
     """As of now. Raises AhpError when the log cannot be read."""
     with State.open(journal) as state:
-        found = [(signal, state.record(signal), episode.went_past) for episode, signal in state.open_episodes()]
-        lately = [(signal, state.record(signal), 0) for signal in state.latest(_LATELY)]
-    rows = [
-        [
-            Row(
-                signal.id,
-                clock.iso(signal.act.at),
-                signal.intensity,
-                signal.rule,
-                signal.subject,
-                signal.actor,
-                str(record.get("message") or ""),
-                "" if signal.by == AUTOMATIC and signal.action in _SILENCE else signal.action,
-                past,
-            )
-            for signal, record, past in listed
-        ]
-        for listed in (found, lately)
-    ]
-    return Snapshot(sorted(rows[0], key=lambda row: not row.blocks_next), rows[1])
+        opened = [_row(state, signal) for _, signal in state.open_episodes()]
+        lately = [_row(state, signal) for signal in state.latest(_LATELY)]
+    return Snapshot(sorted(opened, key=lambda row: not row.blocks_next), lately)
 
 
-def actions(journal: Journal, id: str, intensity: str, by: Actor) -> list[str]:
-    """What `by` may answer the signal with now. Raises AhpError."""
-    return [
-        action
-        for action in ACTIONS_OF.get(intensity, ())
-        if any(signal.id == id for signal in fitting(journal, by, action))
-    ]
+def _row(state: State, signal: LoggedSignal) -> Row:
+    message = str(state.record(signal).get("message") or "")
+    answer = "" if signal.by == AUTOMATIC and signal.action in _SILENCE else signal.action
+    about = signal.intensity, signal.rule, signal.subject, signal.actor
+    return Row(signal.id, clock.iso(signal.act.at), *about, message, answer)

@@ -25,6 +25,8 @@ MARKS_OF_TIME = (0.0, _MINUTE, 10 * _MINUTE, _HOUR, 6 * _HOUR, _DAY, 7 * _DAY, 2
 _SHORT = {"labelExpr": "format(datum.value, '~s')"}  # each by itself: an axis to 1k has 200, not 0.2k
 _TITLE = {"titleAnchor": "start", "titleColor": "var(--ink)", "titlePadding": 8}
 
+_SAY = {"field": "say"}
+
 Spec = dict[str, Any]
 
 
@@ -80,7 +82,7 @@ def columns(bars: Sequence[Bar], times: Sequence[tuple[str, str]], width: int, f
         for bar, (begin, end) in zip(bars, times, strict=True)
         for part in bar.parts
     ]
-    return _chart(
+    drawn = _layer(
         rows,
         {"type": "rect", "stroke": "var(--paper)", "strokeWidth": 1},
         {
@@ -96,10 +98,10 @@ def columns(bars: Sequence[Bar], times: Sequence[tuple[str, str]], width: int, f
             ),
             "y2": {"field": "y2"},
             "fill": _as_told("fill"),
+            "description": _SAY,
         },
-        width=width,
-        height=200,
     )
+    return {**drawn, "width": width, "height": 200}
 
 
 def _until(times: Sequence[tuple[str, str]]) -> str:
@@ -152,12 +154,12 @@ def time_lines(lines: Sequence[Line], width: int, label_width: int, marks: Seque
         _layer(
             spans,
             {"type": "rule", "strokeWidth": 2.5},
-            {"x": x(), "x2": {"field": "x2"}, **named, "stroke": _as_told("fill"), "description": _say()},
+            {"x": x(), "x2": {"field": "x2"}, **named, "stroke": _as_told("fill"), "description": _SAY},
         ),
         _layer(
             ended,
             {"type": "tick", "orient": "vertical", "size": 17, "thickness": 3},
-            {"x": x("x2"), **named, "fill": _as_told("fill"), "description": _say()},
+            {"x": x("x2"), **named, "fill": _as_told("fill"), "description": _SAY},
         ),
         _layer(
             points,
@@ -167,7 +169,7 @@ def time_lines(lines: Sequence[Line], width: int, label_width: int, marks: Seque
                 **named,
                 "fill": _as_told("fill"),
                 "shape": _as_told("shape"),
-                "description": _say(),
+                "description": _SAY,
             },
         ),
         *[
@@ -181,7 +183,7 @@ def time_lines(lines: Sequence[Line], width: int, label_width: int, marks: Seque
     ]
     step = _ROW if label_width else 2 * _ROW - 8
     if not label_width:
-        layers.append(_above([line.name for line in lines], width))
+        layers.append(_labels([line.name for line in lines], width, is_above=True))
     told: Spec = {"width": width, "height": {"step": step}, "layer": layers}
     return {"hconcat": [_labels([line.name for line in lines], label_width), told]} if label_width else told
 
@@ -203,33 +205,20 @@ def _lying(panel: Panel, above: Sequence[str] = ()) -> Spec:
             "x": _number("x", {**axis, **({"format": ".0%"} if is_share else _SHORT)}),
             "x2": {"field": "x2"},
             "fill": _as_told("fill"),
-            "description": _say(),
+            "description": _SAY,
         },
     )
-    layers = [drawn, _above(above, width)] if above else [drawn]
+    layers = [drawn, _labels(above, width, is_above=True)] if above else [drawn]
     return {"width": width, "height": {"step": 2 * _ROW - 8 if above else _ROW}, "layer": layers}
 
 
-def _labels(names: Sequence[str], width: int) -> Spec:
-    rows = _named(names, width)
-    mark = {"type": "text", "align": "left", "limit": width}
+def _labels(names: Sequence[str], width: int, is_above: bool = False) -> Spec:
+    """The name of each row as it fits `width` (pixels), beside the rows or above each."""
+    rows = [{"row": _row(n), "name": shortened(name, int(width / _COLUMN))} for n, name in enumerate(names)]
+    mark = {"type": "text", "align": "left", "limit": width, **({"dy": -15} if is_above else {})}
     where = {"y": _rows(len(names)), "x": {"value": 0}, "text": {"field": "name"}, "description": {"value": ""}}
-    return {"width": width, "height": {"step": _ROW}, **_layer(rows, mark, where)}
-
-
-def _named(names: Sequence[str], width: int) -> list[Spec]:
-    """The name of each row, as it fits `width` (pixels)."""
-    return [{"row": _row(n), "name": shortened(name, int(width / _COLUMN))} for n, name in enumerate(names)]
-
-
-def _above(names: Sequence[str], width: int) -> Spec:
-    rows = _named(names, width)
-    mark = {"type": "text", "align": "left", "dy": -15, "limit": width}
-    return _layer(rows, mark, {"y": _rows(len(names)), "x": {"value": 0}, "text": {"field": "name"}})
-
-
-def _chart(rows: list[Spec], mark: Spec, encoding: Spec, **more: Any) -> Spec:
-    return {**_layer(rows, mark, {**encoding, "description": _say()}), **more}
+    drawn = _layer(rows, mark, where)
+    return drawn if is_above else {"width": width, "height": {"step": _ROW}, **drawn}
 
 
 def _layer(rows: Sequence[Spec], mark: Spec, encoding: Spec) -> Spec:
@@ -266,10 +255,6 @@ def _colour(kind: str) -> str:
 def _as_told(field: str) -> Spec:
     """Rows have the very word: a scale would be shared by all parts of a chart."""
     return {"field": field, "type": "nominal", "scale": None, "legend": None}
-
-
-def _say() -> Spec:
-    return {"field": "say"}
 
 
 _DAYS, _WEEKS = 42, 60 * 7

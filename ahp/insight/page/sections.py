@@ -290,13 +290,9 @@ def over_time(told: Overview, say: Texts) -> Section:
     bars, rows = [], []
     for part in parts:
         name = say.month(part.begin) if part.unit == "month" else say.day(part.begin)
-        at, pieces = 0, []
-        for level in LEVELS:
-            if count := part.levels.get(level, 0):
-                pieces.append(Part(level, at, at + count, f"{name}: {count:,} {say(level)}"))
-                at += count
-        bars.append(Bar(name, pieces))
-        rows.append([Cell(name), *[_number(part.levels.get(level, 0)) for level in LEVELS], _number(at)])
+        counts = _by_level(part.levels)
+        bars.append(_bar(name, counts, say))
+        rows.append([Cell(name), *map(_number, [*counts.values(), sum(counts.values())])])
     if not parts:
         return _empty("time", say("over_time"), say)
     most = max(range(len(parts)), key=lambda n: sum(parts[n].levels.values()))
@@ -324,8 +320,8 @@ def rules(told: Overview, say: Texts) -> Section:
     spoke.sort(key=lambda one: (-one.attempts, -one.episodes, one.name))
     shown = spoke[:_BARS]
     names = [one_line(one.name, _NAME) for one in shown]
-    cost = [_by_level(one, say) for one in shown]
-    benefit = [_by_outcome(one, say) for one in shown]
+    cost = [_bar(name, _by_level(one.levels), say) for name, one in zip(names, shown, strict=True)]
+    benefit = [_bar(name, _by_outcome(one), say) for name, one in zip(names, shown, strict=True)]
     width = (WIDE - _NAMES - 50) // 2
     panels = [Panel(cost, say("cost"), width), Panel(benefit, say("benefit"), width)]
     panels = [panel for panel in panels if any(bar.parts for bar in panel.bars)]  # of aids there are no episodes
@@ -359,7 +355,7 @@ def actors(told: Overview, say: Texts) -> Section:
     if not found:
         return _empty("actors", say("actors"), say)
     names = [_who(one.name, say) for one in found]
-    shares = [_as_shares(_by_outcome(one, say), one.episodes) for one in found]
+    shares = [_as_shares(_bar(one_line(one.name, _NAME), _by_outcome(one), say), one.episodes) for one in found]
     tries = [
         Bar(name, [Part("given", 0, one.tries.median, f"{name}: {one.tries.median:g}")] if one.tries else [])
         for name, one in zip(names, found, strict=True)
@@ -401,11 +397,7 @@ def answers(told: Overview, say: Texts) -> Section:
     bars, rows = [], []
     for action in listed[:_BARS]:
         many, name = found[action], one_line(action, _NAME)
-        parts = [
-            Part("given", 0, many.given, f"{name}: {many.given:,} {say('given')}"),
-            Part("derived", many.given, many.given + many.derived, f"{name}: {many.derived:,} {say('derived')}"),
-        ]
-        bars.append(Bar(name, [part for part in parts if part.end > part.begin]))
+        bars.append(_bar(name, vars(many), say))
         level = level_of.get(action, "")
         rows.append(
             [Cell(name), Cell(say(level) if level else "", kind=level), _number(many.given), _number(many.derived)]
@@ -498,25 +490,25 @@ def _ladder(one: Story) -> list[str]:
     return [f"{level} ×{times}" if times > 1 else level for level, times in found]
 
 
-def _by_level(one: Figures, say: Texts) -> Bar:
-    name, at, parts = one_line(one.name, _NAME), 0, []
-    for level in LEVELS:
-        if count := one.levels.get(level, 0):
-            parts.append(Part(level, at, at + count, f"{name}: {count:,} {say(level)}"))
-            at += count
-    return Bar(name, parts)
-
-
-def _by_outcome(one: Figures, say: Texts) -> Bar:
-    counts = dict.fromkeys(OUTCOMES, 0)
-    for state, count in one.states.items():
-        counts[outcome(state)] += count
-    name, at, parts = one_line(one.name, _NAME), 0, []
+def _bar(name: str, counts: Mapping[str, int], say: Texts) -> Bar:
+    """A bar of the parts that are there, one behind the other."""
+    at, parts = 0, []
     for kind, count in counts.items():
         if count:
             parts.append(Part(kind, at, at + count, f"{name}: {count:,} {say(kind)}"))
             at += count
     return Bar(name, parts)
+
+
+def _by_level(levels: Mapping[str, int]) -> dict[str, int]:
+    return {level: levels.get(level, 0) for level in LEVELS}
+
+
+def _by_outcome(one: Figures) -> dict[str, int]:
+    counts = dict.fromkeys(OUTCOMES, 0)
+    for state, count in one.states.items():
+        counts[outcome(state)] += count
+    return counts
 
 
 def _as_shares(bar: Bar, total: int) -> Bar:

@@ -47,13 +47,12 @@ class Texts:
             return number + _ZH_UNITS[unit]
         return f"{number} {'min' if unit == 'm' else unit}"
 
-    def day(self, seconds: float, *, short: bool = False) -> str:
-        """A date in UTC: `5 January 2026`, short `5 Jan`."""
+    def day(self, seconds: float) -> str:
+        """A date in UTC: `5 January 2026`."""
         at = time.gmtime(seconds)
         if self.language == "zh":
-            return f"{at.tm_mon}月{at.tm_mday}日" if short else f"{at.tm_year}年{at.tm_mon}月{at.tm_mday}日"
-        month = _MONTHS[at.tm_mon - 1]
-        return f"{at.tm_mday} {month[:3]}" if short else f"{at.tm_mday} {month} {at.tm_year}"
+            return f"{at.tm_year}年{at.tm_mon}月{at.tm_mday}日"
+        return f"{at.tm_mday} {_MONTHS[at.tm_mon - 1]} {at.tm_year}"
 
     def month(self, seconds: float) -> str:
         """`January 2026`."""
