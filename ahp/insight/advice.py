@@ -8,8 +8,7 @@ from math import sqrt
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
-from ahp.insight.stats import SLOW_TRIES, Figures, Stats
-from ahp.insight.window import is_of_calls
+from ahp.insight.stats import SLOW_TRIES, Figures, Stats, is_of_calls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ of CI. A log is evidence, not proof.
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -188,74 +187,23 @@ def pushed(repo: Repository, commits: Sequence[str], pushes: Sequence[Push], tip
     A push judges one by one at most what it brings and was not there before the gate: where these are as many as its
     verdict counts, it is these. Where the verdict does not tell what it began at, only its head is known to be of it.
     """
-    heads = _peeled(repo, [push.head for push in pushes])
-    history = _History(repo, [*commits, *heads.values(), *tips])
-    there = history.brings(tips, ())
+    there = _listed(repo, tips, ())
     found: dict[str, tuple[Push, bool | None]] = {}
-    wanted = set(commits)
     for push in pushes:
-        head = heads.get(push.head)
-        if head is None:
-            continue
         if push.base is None:
-            found.setdefault(head, (push, None if push.commits else False))
+            found.setdefault(repo.commit_id(push.head) or "", (push, None if push.commits else False))
             continue
-        brings = history.brings([head], push.base) - there
+        brings = _listed(repo, [push.head], [*push.base, *tips])
         by_itself = False if not push.commits else True if len(brings) == push.commits else None
-        for commit in brings & wanted:
+        for commit in brings:
             found.setdefault(commit, (push, by_itself))
-    return Pushed({commit: told for commit, told in found.items() if commit in wanted}, there & wanted)
+    return Pushed({commit: found[commit] for commit in commits if commit in found}, there & set(commits))
 
 
-class _History:
-    """The parents of every commit that some tips have, and an order in which no parent comes before its child."""
-
-    def __init__(self, repo: Repository, tips: Sequence[str]) -> None:
-        asked = "".join(f"{tip}\n" for tip in dict.fromkeys(tips)).encode()
-        options = ("--topo-order", "--parents", "--ignore-missing", "--stdin")
-        told = repo.run("rev-list", *options, stdin=asked).decode() if asked else ""
-        lines = [line.split() for line in told.splitlines()]
-        self.parents = {commit: parents for commit, *parents in lines}
-        self.order = {line[0]: number for number, line in enumerate(lines)}
-
-    def brings(self, tips: Iterable[str], base: Iterable[str]) -> set[str]:
-        """What `tips` have and `base` has not, as `git rev-list TIPS --not BASE`."""
-        known = {commit for commit in base if commit in self.order}
-        found = {commit for commit in tips if commit in self.order} - known
-        queue = [self.order[commit] for commit in known | found]
-        names = {self.order[commit]: commit for commit in known | found}
-        heapq.heapify(queue)
-        waiting = len(found)  # nothing new is found once only what is known is left
-        while queue and waiting:
-            commit = names[heapq.heappop(queue)]
-            is_new = commit not in known
-            waiting -= is_new
-            for parent in self.parents[commit]:
-                if parent not in self.order:
-                    continue
-                number = self.order[parent]
-                if number not in names:
-                    names[number] = parent
-                    heapq.heappush(queue, number)
-                    if is_new:
-                        found.add(parent)
-                        waiting += 1
-                    else:
-                        known.add(parent)
-                elif not is_new and parent not in known:
-                    known.add(parent)
-                    found.discard(parent)
-                    waiting -= 1
-        return found
-
-
-def _peeled(repo: Repository, ids: Sequence[str]) -> dict[str, str]:
-    """The commit that each id is or, for a tag, names in the end; those that are not here are left out."""
-    listed = list(dict.fromkeys(ids))
-    asked = "".join(f"{id}^{{commit}}\n" for id in listed).encode()
-    told = repo.run("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked).decode() if listed else ""
-    answers = [line.split() for line in told.splitlines()]
-    return {id: answer[0] for id, answer in zip(listed, answers, strict=True) if answer[1:] == ["commit"]}
+def _listed(repo: Repository, tips: Sequence[str], base: Sequence[str]) -> set[str]:
+    """What `tips` have and `base` has not; of those that are not here nothing."""
+    asked = "".join([*[f"{tip}\n" for tip in tips], *[f"^{tip}\n" for tip in base]]).encode()
+    return set(repo.run("rev-list", "--ignore-missing", "--stdin", stdin=asked).decode().split()) if tips else set()
 
 
 _OF_MESSAGES = "commit-msg"

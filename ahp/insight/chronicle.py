@@ -1,7 +1,7 @@
 """One pass over a log: the journal's own fold (episodes, attempts, answers), watched, and noted in columns.
 
 What an episode, an attempt and an answer is, is the journal's word alone (docs/log.md); here is only noted. What is
-asked of it (`ahp.insight.window.Question`) matters later, so that one reading answers every question.
+asked of it (`ahp.insight.stats.Question`) matters later, so that one reading answers every question.
 """
 
 from __future__ import annotations

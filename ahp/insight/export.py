@@ -1,10 +1,8 @@
-"""The records of a log for other programs: JSON lines, CSV, Parquet."""
+"""The records of a log for other programs: JSON lines, Parquet."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -124,23 +122,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import duckdb
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
-
-def text(folder: str, form: str, since: float | None = None, seen: Seen = unseen) -> Iterator[bytes]:
-    """The log in `folder` as `jsonl` or `csv`, in parts; records since then (seconds). Raises AhpError."""
+def text(folder: str, since: float | None = None, seen: Seen = unseen) -> Iterator[bytes]:
+    """The log in `folder` as JSON lines; records since then (seconds). Raises AhpError."""
     log = log_of(folder)
-    found = _since(folder, since, seen)
-    if form == "csv":
-        return _csv(log, found)
-    return (exported(raw, log) + b"\n" for raw, _ in found)
+    return (exported(raw, log) + b"\n" for raw in _since(folder, since, seen))
 
 
-def to_file(folder: str, form: str, path: str, since: float | None = None, seen: Seen = unseen) -> None:
+def to_file(folder: str, path: str, since: float | None = None, seen: Seen = unseen) -> None:
     """Writes what `text` gives to `path`, whole or not at all. Raises AhpError."""
     with _whole(path) as part, open(part, "wb", opener=private) as file:
-        for data in text(folder, form, since, seen):
-            file.write(data)
+        file.writelines(text(folder, since, seen))
 
 
 @contextlib.contextmanager
@@ -159,45 +151,17 @@ def _whole(path: str) -> Iterator[str]:
 
 def to_parquet(folder: str, path: str, since: float | None = None, seen: Seen = unseen) -> None:
     """Writes the log in `folder` to the Parquet file `path`, with the lines as they are in the log. Raises AhpError."""
-    write(path, log_of(folder), (raw for raw, _ in _since(folder, since, seen)), COLUMNS)
+    write(path, log_of(folder), _since(folder, since, seen), COLUMNS)
 
 
-def _since(folder: str, since: float | None, seen: Seen) -> Iterator[tuple[bytes, dict[str, object]]]:
-    """The lines that hold a record, with it; in the log's own time, which never runs back."""
+def _since(folder: str, since: float | None, seen: Seen) -> Iterator[bytes]:
+    """The lines that hold a record; in the log's own time, which never runs back."""
     begun = since is None
     for raw in chain.from_iterable(reading.blocks(folder, since, seen)):
         if (record := decode(raw)) is not None:
             begun = begun or (clock.seconds(record.get("timestamp")) or 0.0) >= (since or 0.0)
             if begun:
-                yield raw, record
-
-
-def _csv(log: str, found: Iterator[tuple[bytes, dict[str, object]]]) -> Iterator[bytes]:
-    out = io.StringIO(newline="")
-    write = csv.writer(out).writerow
-    write(("log", *COLUMNS))
-    for _, record in found:
-        write([log, *[_cell(record, name) for name in COLUMNS]])
-        if out.tell() > 1 << 16:
-            yield out.getvalue().encode("utf-8", "backslashreplace")
-            out.seek(0)
-            out.truncate()
-    yield out.getvalue().encode("utf-8", "backslashreplace")
-
-
-def _cell(record: Mapping[str, object], name: str) -> object:
-    """A value as a spreadsheet may see it: a name that begins like a formula would be run there, so it gets a quote."""
-    value = record.get(name)
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return "'" + value if value.startswith(_FORMULA) else value
-    if value is None or isinstance(value, int | float):
-        return value
-    try:
-        return jsontext.encode(value)
-    except ValueError:  # nested more deeply than anything that ahp writes
-        return None
+                yield raw
 
 
 ENDING = ".parquet"

@@ -20,8 +20,8 @@ from zlib import crc32
 from ahp.insight import reading
 from ahp.insight.chronicle import Chronicle, Comment, Names, Notes, Remark
 from ahp.journal import segments
-from ahp.journal.checkpoint import Checkpoint
 from ahp.journal.decoding import decode
+from ahp.journal.fold import Checkpoint
 from ahp.journal.recovery import genesis_of
 from ahp.journal.segments import Segment
 from ahp.system import digest, files

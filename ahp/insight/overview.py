@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from ahp.insight import chronicle
 from ahp.insight.chronicle import LEVELS, Chronicle
-from ahp.insight.stats import Figures, Stats, read, summed
-from ahp.insight.window import ALL, Question, Window, picked
+from ahp.insight.stats import ALL, Figures, Question, Stats, Window, picked, read, summed
 from ahp.system import clock
 from ahp.system.terminal import Seen, unseen
 

@@ -32,8 +32,8 @@ def blocks(folder: str, since: float | None = None, seen: Seen = unseen) -> Iter
 
 
 def blocks_of(wanted: Sequence[Segment], sizes: Sequence[int], seen: Seen) -> Iterator[list[bytes]]:
-    """The lines of files as long as `sizes` (bytes): what is appended later is not read. A file that turns out to be
-    shorter was pruned or cut meanwhile, which is logged.
+    """The lines of files that were as long as `sizes` (bytes). One that turns out to be shorter was pruned or cut
+    meanwhile, which is logged.
     """
     total, done = sum(sizes), 0
     for segment, size in zip(wanted, sizes, strict=True):
@@ -41,7 +41,7 @@ def blocks_of(wanted: Sequence[Segment], sizes: Sequence[int], seen: Seen) -> It
         for begin, lines, _ in segments.blocks_in(segment):
             seen(min(done + begin, total), total)
             end = begin + sum(map(len, lines)) + len(lines)
-            yield lines if end <= size else [*_upto(size - begin, lines)]
+            yield lines
         if end < size:
             tell_short(segment)
         done += size
@@ -52,17 +52,6 @@ def tell_short(segment: Segment) -> None:
     """Logs that a file is not as long any more as when the reading began."""
     told = f"{segment.path} was removed or cut while the log was read: what it told is not counted"
     logging.getLogger(__name__).warning("ahp: %s", told)
-
-
-def _upto(size: int, lines: Sequence[bytes]) -> Iterator[bytes]:
-    """The lines that end within so many bytes, a newline aside."""
-    end = 0
-    for line in lines:
-        end += len(line)
-        if end > size:
-            return
-        yield line
-        end += 1
 
 
 @contextmanager

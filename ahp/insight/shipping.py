@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ahp.insight import export
-from ahp.journal import checkpoint, recovery, segments
+from ahp.journal import recovery, segments
 from ahp.journal.append import Journal
-from ahp.journal.checkpoint import Checkpoint
 from ahp.journal.decoding import decode
+from ahp.journal.fold import Checkpoint, holds
 from ahp.journal.recovery import log_of
 from ahp.system import digest, files, jsontext
 from ahp.system.errors import AhpError
@@ -81,7 +81,7 @@ def ship(folder: str, collector: str, send: Send, seen: Seen = unseen, first: in
 def _begin(folder: str, kept: Checkpoint | None) -> tuple[Checkpoint, int]:
     """The last line that was sent, one before the first where there is none; how many lines were pruned after it."""
     first = segments.listed(folder)[0]
-    if kept is not None and checkpoint.holds(kept, folder):
+    if kept is not None and holds(kept, folder):
         return kept, 0
     pruned = 0
     if kept is not None and kept.serial < first.serial:

@@ -8,11 +8,11 @@ import sqlite3
 import tempfile
 from typing import NamedTuple
 
-from ahp.journal import checkpoint, segments, tables
+from ahp.journal import segments, tables
 from ahp.journal.answers import AnswerRefused
 from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode
-from ahp.journal.fold import Fold, MemoryStore
+from ahp.journal.fold import Fold, MemoryStore, read_into, window
 from ahp.journal.state import State
 from ahp.protocol import records
 from ahp.protocol.event import Actor
@@ -44,7 +44,7 @@ def _differences(journal: Journal, state: State) -> list[str]:
     state.store.latest(-1)
     meanwhile = MemoryStore()
     fold = Fold(meanwhile)
-    checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder), until=state.read_to)
+    read_into(fold, journal.folder, window(journal.folder), until=state.read_to)
     fold.expire(state.now)
     found = []
     for key in sorted(state.store.open_keys() | meanwhile.episodes.keys()):

@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TypeVar
 
-from ahp.journal import checkpoint, counts, recovery, segments, tables
+from ahp.journal import counts, recovery, segments, tables
 from ahp.journal.answers import AUTOMATIC, SKIP_LASTS
 from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode, LoggedSignal, told_as
-from ahp.journal.fold import Fold
+from ahp.journal.fold import Checkpoint, Fold, holds, read_into, window
 from ahp.journal.index import episode_key, unescape
 from ahp.protocol import records
 from ahp.protocol.triggers import TRIGGERS
@@ -231,7 +231,7 @@ def _synchronised(journal: Journal, path: str) -> _Read:
             known = store.meta()
             fold = Fold(store, float(str(known.get("at", 0.0))))
             mark = _mark(known)
-            fits = known.get("boot") == store.boot and mark is not None and checkpoint.holds(mark, journal.folder)
+            fits = known.get("boot") == store.boot and mark is not None and holds(mark, journal.folder)
             lost, is_whole = None, fits and "genesis" in known and not known.get("gone")
             if not is_whole and (memory := tables.remembered_by(known)):
                 lost = memory if recovery.is_gone(journal.folder, memory) else None
@@ -240,8 +240,8 @@ def _synchronised(journal: Journal, path: str) -> _Read:
             else:
                 store.reset()
                 fold.at = 0.0
-                begin = checkpoint.window(journal.folder)
-            read = checkpoint.read_into(fold, journal.folder, begin)
+                begin = window(journal.folder)
+            read = read_into(fold, journal.folder, begin)
             if read.head:
                 store.put_meta(at=fold.at, boot=store.boot, **read._asdict())
             if not is_whole:
@@ -257,14 +257,14 @@ def _in_memory(journal: Journal) -> _Read:
     fold = Fold(store)
     with store.transaction():
         store.reset()
-        read = checkpoint.read_into(fold, journal.folder, checkpoint.window(journal.folder))
+        read = read_into(fold, journal.folder, window(journal.folder))
     return store, fold, (read.serial, read.end), None
 
 
-def _mark(known: dict[str, object]) -> checkpoint.Checkpoint | None:
-    serial, start, end, head = (known.get(name) for name in checkpoint.Checkpoint._fields[:4])
+def _mark(known: dict[str, object]) -> Checkpoint | None:
+    serial, start, end, head = (known.get(name) for name in Checkpoint._fields[:4])
     if isinstance(serial, int) and isinstance(start, int) and isinstance(end, int) and isinstance(head, str):
-        return checkpoint.Checkpoint(serial, start, end, head)
+        return Checkpoint(serial, start, end, head)
     return None
 
 

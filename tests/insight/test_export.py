@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import json
 import os
@@ -77,16 +76,6 @@ def test_since_a_time(lines: Lines) -> None:
     assert [record["id"] for record in found if record["kind"] == "signal"] == ["g-2", "g-3"]
 
 
-def test_a_spreadsheet_runs_nothing(lines: Lines) -> None:
-    rows = list(csv.DictReader(exported("--format", "csv").splitlines()))
-    assert len(rows) == len(lines.records)
-    last = rows[-1]
-    assert last["subject"] == "'=cmd|'/c calc'!A0"
-    assert (last["message"], last["ms"], last["shadow"]) == ('a "word", and more', "1.5", "true")
-    assert (last["log"], last["n"], last["id"], last["reason"]) == ("g", str(len(rows)), "g-3", "")
-    assert last["actor"] == "human:é\\udc80"
-
-
 def test_a_log_record_has_the_line_and_what_is_asked_for_most(lines: Lines) -> None:
     told = [export.told("g", json.dumps(record).encode(), record) for record in lines.records]
     assert [json.loads(one.body) for one in told] == lines.records
@@ -149,17 +138,3 @@ def test_without_a_log_there_is_nothing_to_export(tmp_path: Path, monkeypatch: p
     (tmp_path / ".ahp" / "signals.jsonl").write_text('{"kind": "verdict"}\n')
     with pytest.raises(AhpError, match="its beginning, which names it, is missing: ahp log verify"):
         exported()
-
-
-def test_many_records_come_in_parts(tmp_path: Path) -> None:
-    Lines("g", [{"kind": "verdict", "timestamp": clock.iso(START)}] * 1200, []).to_folder(tmp_path / "ahp")
-    assert len([*export.text(str(tmp_path / "ahp"), "csv")]) > 1
-
-
-def test_a_value_that_no_record_of_ahp_has_leaves_its_cell_empty(tmp_path: Path) -> None:
-    deep = "[" * 100 + "]" * 100
-    Lines("g", [{"kind": "bypass", "timestamp": clock.iso(START), "reason": json.loads(deep)}], []).to_folder(
-        tmp_path / "l"
-    )
-    _, row = csv.DictReader(b"".join(export.text(str(tmp_path / "l"), "csv")).decode().splitlines())
-    assert (row["kind"], row["reason"]) == ("bypass", "")

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from ahp.insight import kept, overview, stats
-from ahp.insight.window import BY
+from ahp.insight.stats import BY
 from ahp.system import clock
 from tests.examples import examples
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ahp.insight import export, many_logs, overview, stats
 from ahp.insight.backtest import replay
 from ahp.insight.export import COLUMNS
-from ahp.insight.window import BY
+from ahp.insight.stats import BY
 from ahp.system import clock
 from ahp.system.errors import AhpError
 from tests.examples import examples

@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from ahp.insight import stats
-from ahp.insight.stats import Figures
-from ahp.insight.window import BY
+from ahp.insight.stats import BY, Figures
 from ahp.system import clock
 from tests.examples import examples
 

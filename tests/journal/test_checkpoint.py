@@ -3,9 +3,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ahp.journal import checkpoint
 from ahp.journal.episodes import new_id
-from ahp.journal.fold import Fold, MemoryStore
+from ahp.journal.fold import Fold, MemoryStore, read_into, window
 
 from .story import DAY, KEY, Story
 
@@ -31,7 +30,7 @@ def test_a_rebuild_reads_back_forget_after_only(story: Story) -> None:
     os.unlink(story.journal.folder + "/index")
     with story.state() as state:
         assert len(state.find("")) == 1
-    assert checkpoint.window(story.journal.folder)[1] > 1000
+    assert window(story.journal.folder)[1] > 1000
 
 
 def test_an_episode_that_is_remembered_longer_is_read_from_its_beginning(story: Story) -> None:
@@ -55,7 +54,7 @@ def test_overlapping_ladders_do_not_lead_back_to_the_first_line(story: Story) ->
         story.signal(subject=f"s{n}", correlation_id=ids["a"])
         story.signal(subject=f"s{n + 1}", correlation_id=ids["b"])
     store = MemoryStore()
-    checkpoint.read_into(Fold(store), story.journal.folder, checkpoint.window(story.journal.folder))
+    read_into(Fold(store), story.journal.folder, window(story.journal.folder))
     assert 20 < len(store.signals) < 40
 
 

@@ -13,15 +13,14 @@ from ahp.system.errors import AhpError
 
 
 @click.command()
-@click.option("--format", "form", type=click.Choice(["jsonl", "csv", "parquet"]), default="jsonl", show_default=True)
+@click.option("--format", "form", type=click.Choice(["jsonl", "parquet"]), default="jsonl", show_default=True)
 @SINCE
 @click.option("-o", "--output", metavar="FILE", help="Where to; default: standard output. Parquet needs a file.")
 def export(form: str, since: str | None, output: str | None) -> int:
     """Write all records for other programs.
 
-    jsonl: the lines as they are, each with the name of its log. csv: a table for people; a text that a spreadsheet
-    would take for a formula begins with '. parquet: that table and the lines, by DuckDB (extra `insight`). To an
-    OpenTelemetry collector: ahp log ship.
+    jsonl: the lines as they are, each with the name of its log. parquet: a table of what is asked for most, and the
+    lines, by DuckDB (extra `insight`). To an OpenTelemetry collector: ahp log ship.
     """
     from ahp.insight import export as exporting
     from ahp.insight import reading
@@ -40,13 +39,13 @@ def export(form: str, since: str | None, output: str | None) -> int:
         check_spares_logs(output, folder)
     with reading.shown() as seen:
         if output is None:
-            for part in exporting.text(folder, form, at, seen):
+            for part in exporting.text(folder, at, seen):
                 sys.stdout.buffer.write(part)
             sys.stdout.buffer.flush()
         elif form == "parquet":
             exporting.to_parquet(folder, os.path.abspath(output), at, seen)
         else:
-            exporting.to_file(folder, form, os.path.abspath(output), at, seen)
+            exporting.to_file(folder, os.path.abspath(output), at, seen)
     return 0
 
 

@@ -14,8 +14,7 @@ import click
 from ahp.cli.options import FROM, SINCE, TEXT_OR_JSON, seconds_of
 from ahp.insight import reading
 from ahp.insight.advice import SAMPLE, Advice, bar, counted, duration, many, never_fixed, percent
-from ahp.insight.stats import Figures, Spread, Stats, collect
-from ahp.insight.window import BY
+from ahp.insight.stats import BY, Figures, Spread, Stats, collect
 from ahp.protocol.text import one_line
 from ahp.system import clock, jsontext, terminal
 

@@ -297,18 +297,13 @@ def buckets(days: Mapping[tuple[int, str], int]) -> list[Bucket]:
 
 
 def _begin(day: int, unit: str) -> int:
-    if unit == "day":
-        return day
-    if unit == "week":
-        return day - (day + 3) % 7  # 1970-01-01 was a Thursday
-    return day - _date(day).day + 1
+    date = _date(day)
+    return day - {"day": 0, "week": date.weekday(), "month": date.day - 1}[unit]
 
 
 def _next(day: int, unit: str) -> int:
-    if unit != "month":
-        return day + (7 if unit == "week" else 1)
     date = _date(day)
-    return day + calendar.monthrange(date.year, date.month)[1]
+    return day + {"day": 1, "week": 7, "month": calendar.monthrange(date.year, date.month)[1]}[unit]
 
 
 def _date(day: int) -> datetime.date:
