@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from itertools import accumulate, chain, compress, groupby, repeat
 from math import ceil
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple
 from ahp.gate.match import COUNTED
 from ahp.insight import chronicle, kept, many_logs, reading
 from ahp.insight.chronicle import LEVELS, Asked, Chronicle, Comment, Table
+from ahp.journal.query import is_meant
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock
 from ahp.system.terminal import Seen, unseen
@@ -52,7 +52,7 @@ class Question(NamedTuple):
 
     def wants(self, rule: str) -> bool:
         """Whether figures of `rule` are asked for."""
-        return self.rule is None or fnmatchcase(rule, self.rule) or rule.partition("/")[0] == self.rule
+        return self.rule is None or is_meant(rule, self.rule)
 
 
 def _agent_of(actor: str) -> str:

@@ -25,6 +25,11 @@ _POLL = 0.2
 _DAY = 86400.0
 
 
+def is_meant(rule: str, by: str) -> bool:
+    """Whether a rule is meant by a key, an oracle's name or a pattern with `*`."""
+    return fnmatchcase(rule, by) or rule.partition("/")[0] == by
+
+
 class Filter(NamedTuple):
     """Which records are wanted; None for any. Times in seconds since the epoch, `since` included, `until` not.
 
@@ -60,7 +65,7 @@ class Filter(NamedTuple):
 
     def wants(self, rule: str) -> bool:
         """Whether records of a rule are wanted."""
-        return self.rule is None or fnmatchcase(rule, self.rule) or rule.partition("/")[0] == self.rule
+        return self.rule is None or is_meant(rule, self.rule)
 
 
 class Answer(NamedTuple):

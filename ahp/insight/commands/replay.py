@@ -13,8 +13,7 @@ import click
 from ahp.cli.options import FROM, POLICY, SINCE, TEXT_OR_JSON, seconds_of
 from ahp.insight import reading
 from ahp.insight.advice import counted
-from ahp.insight.asked_policy import ReadOld
-from ahp.insight.backtest import Backtest, Change, replay
+from ahp.insight.backtest import Backtest, Change, ReadOld, replay
 from ahp.policy.rule import Policy
 from ahp.policy.tree import HOOKS
 from ahp.protocol.text import one_line
