@@ -110,16 +110,16 @@ def test_advice_without_an_edit_is_passed_over() -> None:
 
 
 def test_git_applies_what_is_proposed(repo: Repo) -> None:
-    text = POLICY.rstrip("\n")  # no newline at the end
+    text = POLICY[: POLICY.index("hooks:")].rstrip("\n")  # no newline at the end
     repo.commit("policy", **{".ahp/hooks.yaml": text})
-    advice = [Advice(rule, "noisy", "", "", "shadow") for rule in ("size", "lines", "checks/one")]
+    advice = [Advice(rule, "noisy", "", "", "shadow") for rule in ("size", "lines", "both")]
     proposal = propose(FileSource(str(repo.root)), advice)
     assert (repo.root / ".ahp/hooks.yaml").read_text() == text
     (repo.root / "p.diff").write_text(proposal.diff())
     repo.git("apply", "p.diff")
     assert (repo.root / ".ahp/hooks.yaml").read_text() == proposal.text
     shadows = [rule.key for rule in layers.load(FileSource(str(repo.root))).rules if rule.shadow]
-    assert {"size", "lines", "checks/one"} <= set(shadows)
+    assert {"size", "lines", "both"} <= set(shadows)
 
 
 def test_lines_and_places_are_those_of_git(repo: Repo) -> None:
