@@ -128,28 +128,3 @@ def _renamed(word: str, source: str) -> str:
     begun = re.compile(r"(<<-?[ \t]*)(['\"\\]?)" + re.escape(word) + r"(['\"]?)(?![A-Za-z0-9_.])")
     source = begun.sub(lambda found: f"{found[1]}{found[2]}{other}{found[3]}", source)
     return re.sub(rf"(?m)^(\t*){re.escape(word)}$", lambda found: found[1] + other, source)
-
-
-def never_runs(source: str) -> bool:
-    """Whether every shell refuses the text as a whole: one line whose last quote does not close, or that ends in a
-    redirect without a file. Where a comment or an expansion may hold quotes of its own, the answer is no.
-    """
-    if "\n" in source or any(sign in source for sign in _HOLDS_QUOTES):
-        return False
-    quote, at = "", 0
-    while at < len(source):
-        char = source[at]
-        if quote == "'" and source[at : at + 2] in ("\\'", "\\\\"):
-            return False  # fish reads an escape there
-        if char == "\\" and quote != "'":
-            at += 1
-        elif not quote and char in "'\"":
-            quote = char
-        elif char == quote:
-            quote = ""
-        at += 1
-    ends_open = source.rstrip().endswith((">", "<")) and not source.rstrip()[:-1].endswith("\\")
-    return bool(quote) or ends_open
-
-
-_HOLDS_QUOTES = ("#", "`", "$'", '$"', "$(", "${", "<<", "<(", ">(")
