@@ -22,10 +22,10 @@ from ahp.policy.policies import Policies
 from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Workspace, identify
 from ahp.protocol.text import one_line
-from ahp.system import clock, whole_tree
+from ahp.system import clock, worktree
 from ahp.system.errors import AhpError
 from ahp.system.terminal import Seen
-from ahp.system.whole_tree import FilesView
+from ahp.system.worktree import FilesView
 
 TRIGGERS = ("pre-commit", "pre-merge-commit", "pre-push", "pre-merge")
 """Whose rules are asked, each rule at the first that has it."""
@@ -66,7 +66,7 @@ class _Check:
     def __init__(self, where: Workspace) -> None:
         assert where.repo is not None
         self._repo, self._base = where.repo, where.repo.empty_tree()
-        self._paths, self._untracked = whole_tree.listed(where.repo)
+        self._paths, self._untracked = worktree.listed(where.repo)
         self._rules: dict[str, RuleText] = {}
         self._not_asked: dict[str, None] = {}
         event = asking.event(TRIGGERS[0], "cli", identify(where.env), where, mode="dry", budget=_BUDGET)

@@ -1,6 +1,7 @@
 """The one door to git: where a repository is, and small named questions to it.  [light]"""
 
 import posix
+import sys
 
 from ahp.system import digest, environ, files
 from ahp.system.errors import AhpError
@@ -18,6 +19,8 @@ ROOT = "/ahp/root"
 DEFAULT_BRANCH = "/ahp/default-branch"
 _KEPT = ("cat-file", "config", "for-each-ref", "ls-tree", "rev-parse", "show-ref")
 _SHORT = 1 << 20  # bytes
+# Where the git of a Linux distribution has its settings; of another git this depends on how it was built.
+_SYSTEM = {"/usr/bin/git": "/etc/gitconfig"}
 COMMIT_OF = ("rev-parse", "-q", "--verify", "--end-of-options")
 _ALIASES = 5  # branches that are names of other ones, one after the other (git-symbolic-ref)
 # `git replace` is local: read the originals, which are what gets pushed.
@@ -350,6 +353,22 @@ class Repository:
     def config(self, name: str) -> str:
         """A value of git's configuration, "" when unset."""
         return self.line("config", "--get", name, ok=(0, 1))
+
+    def may_set(self, name: str) -> bool:
+        """Whether a file that git reads here may set the key that ends in `name`; True where not all are known. To ask
+        git starts a process.
+        """
+        system, home = _SYSTEM.get(self.git), self.env.get("HOME")
+        if system is None or not home or sys.platform != "linux":
+            return True
+        shared = self.env.get("XDG_CONFIG_HOME") or f"{home}/.config"
+        places = [f"{self.common_dir}/config", f"{self.git_dir}/config.worktree", system, f"{home}/.gitconfig"]
+        wanted = name.lower().encode()
+        try:
+            told = [(files.read(place, _SHORT) or b"").lower() for place in (*places, f"{shared}/git/config")]
+        except AhpError:  # too large, or no file: git has its own way with it
+            return True
+        return any(wanted in one or b"include" in one for one in told)
 
 
 def check(oid: str, kind: bytes, content: bytes) -> None:

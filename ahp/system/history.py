@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from ahp.system import change as changes
-from ahp.system import encoding, line_diff
+from ahp.system import encoding, patch
 from ahp.system.errors import AhpError, OutputLimit, Unknown
 from ahp.system.git import GitError, Repository
 from ahp.system.partial_clone import WHOLE
@@ -147,13 +147,13 @@ class BlobView(RangeView):
         except OutputLimit:
             return changes.Change([entry])
         if encoding.of(data) == "utf-8":
-            entry.insertions, entry.deletions = len(line_diff.lines_of(data.decode("utf-8", "surrogateescape"))), 0
+            entry.insertions, entry.deletions = len(patch.lines_of(data.decode("utf-8", "surrogateescape"))), 0
         return changes.Change([entry])
 
     def _patch(self, *options: str, paths: Sequence[str] = ()) -> bytes:
         data = self._blob(self.new) or b""
         is_text = self.encodings().get(self._path, "utf-8") == "utf-8"
-        return line_diff.unified(self._path, "", data.decode("utf-8", "surrogateescape")) if is_text else b""
+        return patch.unified(self._path, "", data.decode("utf-8", "surrogateescape")) if is_text else b""
 
 
 def cut(repo: Repository, commit: str) -> Unknown | None:

@@ -105,10 +105,8 @@ def _add_wide(found: Lines, view: View, entry: FileChange, name: str) -> None:
     except OutputLimit:
         found.unread.append((entry.path, LIMIT))
         return
-    from ahp.system.line_diff import regions
-
     before, after = _texts(old, name), _texts(new, name)
-    for old_from, old_to, new_from, new_to in regions(before, after):
+    for old_from, old_to, new_from, new_to in patch.regions(before, after):
         found.removed += _records(entry.old_path or entry.path, before, old_from, old_to)
         found.added += _records(entry.path, after, new_from, new_to)
 
@@ -117,9 +115,7 @@ def _texts(data: bytes, name: str) -> list[str]:
     """The lines of a file, without their ends; one side of a change may be in another encoding than the other."""
     own = encoding.of(data[: encoding.LOOKED_AT]) or name
     text = data.decode("utf-8", "surrogateescape") if own == "utf-8" else encoding.decoded(data, own)
-    from ahp.system.line_diff import lines_of
-
-    return [line.removesuffix("\r") for line in lines_of(text)]
+    return [line.removesuffix("\r") for line in patch.lines_of(text)]
 
 
 def _records(path: str, lines: list[str], start: int, end: int) -> list[Line]:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from ahp.system import change as changes
-from ahp.system import git_config
 from ahp.system.errors import Unknown
 from ahp.system.git import GitError, Repository
 
@@ -24,7 +23,7 @@ class Told(Protocol):
 
 def is_one(repo: Repository) -> bool:
     """Whether a remote has promised objects that are not here. Raises GitError."""
-    if not any(git_config.may_set(repo, key) for key in ("partialclone", "promisor")):
+    if not any(repo.may_set(key) for key in ("partialclone", "promisor")):
         return False
     return bool(repo.run("config", "--get-regexp", _PROMISORS, ok=(0, 1)))
 

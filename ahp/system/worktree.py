@@ -4,13 +4,16 @@ import posix
 from collections.abc import Sequence
 
 from ahp.system import change as changes
-from ahp.system import digest, encoding, files
+from ahp.system import digest, encoding, files, patch
+from ahp.system.change import Line, Lines
 from ahp.system.encoding import LOOKED_AT
 from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import Repository
 from ahp.system.view import PATCH, View, literally, names
 
 FILE_LIMIT = 64 << 20
+LINES_LIMIT = 16 << 20
+"""Bytes of text of which all lines are known at once; a single file may have more."""
 _POLICY = ".ahp/"  # lies in no folder that anybody names for a sparse checkout, and is in force all the same
 
 
@@ -149,3 +152,61 @@ def _git_mode(place: str) -> int:
     if kind == changes.LINK:
         return changes.LINK
     return (changes.EXECUTABLE if mode & 0o100 else changes.FILE) if kind == 0o100000 else 0
+
+
+def listed(repo: Repository) -> tuple[list[str], int]:
+    """The paths of the tree, and how many of them git does not track. Raises GitError."""
+    others = names(repo.run("ls-files", "-z", "--others", "--exclude-standard"))
+    return sorted(WorkTreeView(repo, repo.empty_tree()).paths()), len(others)
+
+
+class FilesView(WorkTreeView):
+    """Some files of the work tree, each as new: all of them for `ahp check --all`, or one that is judged alone.
+
+    Of a file that is too large to read no line is known.
+    """
+
+    __slots__ = ("_every", "_listed")
+    kind = "tree"
+
+    def __init__(self, repo: Repository, base: str, listed: Sequence[str]) -> None:
+        super().__init__(repo, base)
+        self._listed = listed
+        self._every: Lines | None = None
+
+    def paths(self) -> list[str]:
+        return list(self._listed)
+
+    def known_lines(self) -> Lines:
+        """All lines as added, the smallest files first where they are more than the limit."""
+        if self._every is None:
+            texts = [
+                (e.path, self.size(e.path) or 0) for e in self.change().entries if encoding.of(self._beginning(e.path))
+            ]
+            total, left = sum(size for _, size in texts), LINES_LIMIT
+            found: list[Line] = []
+            unread: list[tuple[str, int]] = []
+            for path, size in texts if total <= left else sorted(texts, key=lambda one: one[1]):
+                left -= size
+                if size > FILE_LIMIT or (left < 0 and len(texts) > 1):
+                    unread.append((path, size))
+                else:
+                    found += self._lines(path)
+            self._every = Lines(found, [], unread[::-1])
+        return self._every
+
+    def mend(self) -> str:
+        return ""
+
+    def _lines(self, path: str) -> list[Line]:
+        data = self.read(path) or b""
+        name = encoding.of(data[:LOOKED_AT])
+        wide = name not in ("", "utf-8")
+        text = encoding.decoded(data, name) if wide else data.decode("utf-8", "surrogateescape")
+        lines = patch.lines_of(text)
+        ends = "\r" if wide else ""
+        return [{"path": path, "line": n, "text": line.removesuffix(ends)} for n, line in enumerate(lines, 1)]
+
+    def _read_change(self) -> changes.Change:
+        entries = [entry for path in self._listed if (entry := self._new_file(path)) is not None]
+        return changes.Change(entries)

@@ -10,7 +10,7 @@ from ahp.agents.calls import tool_call
 from ahp.agents.calls.call_view import view_of
 from ahp.facts import content
 from ahp.facts.gather import gather as gather_facts
-from ahp.system import git, whole_tree
+from ahp.system import git, worktree
 from ahp.system.history import CommitView, RangeView
 from ahp.system.worktree import WorkTreeView
 from tests.conftest import Repo
@@ -73,10 +73,10 @@ def test_the_same_is_told_of_the_index_the_commit_the_range_and_the_work_tree(
     assert {path: lying[path] for path in paths} == {path: staged[path] for path in paths}
 
 
-def test_the_whole_tree_has_an_after_and_no_before(changed: Repo, make_event: Any, gather: Any) -> None:
+def test_the_worktree_has_an_after_and_no_before(changed: Repo, make_event: Any, gather: Any) -> None:
     repository = make_event().repo
-    listed, _ = whole_tree.listed(repository)
-    view = whole_tree.FilesView(repository, repository.empty_tree(), listed)
+    listed, _ = worktree.listed(repository)
+    view = worktree.FilesView(repository, repository.empty_tree(), listed)
     found = gather(make_event(view=view), "content.after", "content.before")
     assert found == {"content.after": {"new.json": {**found["content.after"]["new.json"]}, "p.json": {"v": 2},
                                        "same.json": [1]}, "content.before": {}}  # fmt: skip

@@ -15,7 +15,7 @@ from ahp.hosts import asking, tree_check
 from ahp.hosts.ci.report import Report
 from ahp.policy.judges import judges_of
 from ahp.protocol.event import Actor
-from ahp.system import whole_tree
+from ahp.system import worktree
 from ahp.system.terminal import Seen, unseen
 from tests.conftest import Repo
 
@@ -97,25 +97,25 @@ def test_every_file_and_line_counts_as_added(here: Repo) -> None:
 
 
 def test_what_cannot_be_read_is_told_and_never_clean(here: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole_tree, "LINES_LIMIT", 60)
+    monkeypatch.setattr(worktree, "LINES_LIMIT", 60)
     told = check(here)
     word = next(one for one in told.results if one.rule == "word")
     assert told.exit_code == 1 and "there is too much text to read at once; the lines of" in word.message
-    monkeypatch.setattr(whole_tree, "FILE_LIMIT", 5)
+    monkeypatch.setattr(worktree, "FILE_LIMIT", 5)
     told = check(here)
     assert told.exit_code == 2 and places(told, "todo") == ["link:1"]
     assert any("the lines of b.py (1 MiB) were not read" in one.message for one in told.results)
 
 
 def test_a_file_that_stops_the_judging_is_named(here: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = whole_tree.FilesView.read
+    real = worktree.FilesView.read
 
-    def read(view: whole_tree.FilesView, path: str) -> bytes | None:
+    def read(view: worktree.FilesView, path: str) -> bytes | None:
         if path == "b.py":
             raise tree_check.AhpError("cannot read it")
         return real(view, path)
 
-    monkeypatch.setattr(whole_tree.FilesView, "read", read)
+    monkeypatch.setattr(worktree.FilesView, "read", read)
     with pytest.raises(tree_check.AhpError, match=r"^b\.py: cannot read it"):
         check(here)
 

@@ -15,7 +15,7 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, digest, encoding, files
 from ahp.system.change import FILE, Change, FileChange
 from ahp.system.errors import AhpError
-from ahp.system.line_diff import encoded, lines_of, regions, unified
+from ahp.system.patch import encoded, lines_of, regions, unified
 from ahp.system.paths import real
 from ahp.system.view import View
 

@@ -1,7 +1,7 @@
 """Which files that a tool call writes decide what is allowed here, or tell what happened (design §6).  [light]"""
 
 from ahp.agents.calls.call_paths import inside
-from ahp.system import git_config, guarded
+from ahp.system import guarded
 from ahp.system.paths import identity, names_in
 
 TYPE_CHECKING = False
@@ -101,7 +101,7 @@ def places(event: "Event") -> list[tuple[str, str]]:
         found.append(("git configuration", inside(f"{repo.common_dir}/worktrees", root)))
     if event.checkout or (repo.root and repo.git_dir != f"{repo.root}/.git"):
         found.append(("git configuration", ".git"))  # a link to the git directory
-    hooks = repo.config("core.hooksPath") if git_config.may_set(repo, "hooksPath") else ""
+    hooks = repo.config("core.hooksPath") if repo.may_set("hooksPath") else ""
     if hooks:
         found.append(("git hooks", inside(home + hooks[1:] if hooks.startswith("~/") else hooks, root)))
     return found

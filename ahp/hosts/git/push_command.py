@@ -16,7 +16,7 @@ from ahp.policy import policies, targets
 from ahp.protocol.event import PushRef
 from ahp.protocol.text import one_line, without_credentials
 from ahp.protocol.verdict import Verdict
-from ahp.system import git_config, terminal, tracking
+from ahp.system import terminal, tracking
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
 
@@ -52,7 +52,7 @@ class PushCommand:
 
     def mirrors_by_setting(self) -> bool:
         """Whether git's configuration says so of the remote. Raises GitError."""
-        if not git_config.may_set(self._repo, "mirror") and not any("GIT_CONFIG" in name for name in self._repo.env):
+        if not self._repo.may_set("mirror") and not any("GIT_CONFIG" in name for name in self._repo.env):
             return False
         return self._repo.line("config", "--type=bool", "--get", f"remote.{self._remote}.mirror", ok=(0, 1)) == "true"
 

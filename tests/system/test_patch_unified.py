@@ -1,4 +1,4 @@
-"""ahp.system.line_diff"""
+"""ahp.system.patch"""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ahp.system.line_diff import lines_of, regions, unified
-from ahp.system.patch import parse
+from ahp.system.patch import lines_of, parse, regions, unified
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "", "d e", "-- x"]), max_size=12).map(
     lambda lines: "".join(line + "\n" for line in lines)

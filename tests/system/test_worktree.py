@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ahp.system import git, whole_tree
-from ahp.system.whole_tree import FilesView
+from ahp.system import git, worktree
+from ahp.system.worktree import FilesView
 from tests.conftest import Repo
 
 
@@ -17,7 +17,7 @@ def test_lines_as_git_would_add_them(repo: Repo, monkeypatch: pytest.MonkeyPatch
         repo.write(name, "x\n")
     repo.add()
     here = git.discover(str(repo.root), {})
-    paths, untracked = whole_tree.listed(here)
+    paths, untracked = worktree.listed(here)
     assert {"long", "short", "empty", *hostile_names} == set(paths) and untracked == 0
     view = FilesView(here, here.empty_tree(), paths)
     found = view.known_lines()
@@ -26,7 +26,7 @@ def test_lines_as_git_would_add_them(repo: Repo, monkeypatch: pytest.MonkeyPatch
     assert {line["path"] for line in found.added if line["text"] == "x"} == set(hostile_names)
     entries = {entry.path: (entry.status, entry.insertions) for entry in view.change().entries}
     assert (entries["long"], entries["empty"], entries["short"]) == (("A", 3), ("A", 0), ("A", 1))
-    monkeypatch.setattr(whole_tree, "LINES_LIMIT", 5)
+    monkeypatch.setattr(worktree, "LINES_LIMIT", 5)
     assert [path for path, _ in FilesView(here, here.empty_tree(), ["long", "short"]).known_lines().unread] == ["long"]
     assert FilesView(here, here.empty_tree(), ["long"]).known_lines().unread == []
     assert view.mend() == "" and view.paths() == paths
