@@ -16,6 +16,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ahp.box import engine
@@ -74,6 +75,11 @@ class Copy:
         is_plain = os.path.isdir(git) and not os.path.islink(git) and os.path.realpath(repo.git_dir) == git
         apart = ("reftable", "commondir", "objects/info/alternates", "shallow")
         return is_plain and not any(os.path.lexists(f"{git}/{name}") for name in apart)
+
+    @cached_property
+    def _off(self) -> dict[str, str]:
+        """The variables by which git does without the filters and hooks of the real configuration."""
+        return as_settings(self.repo.drivers(), {})
 
     def refresh(self) -> None:
         """Makes the copy, or brings it up to what others moved since."""
@@ -217,7 +223,7 @@ class Copy:
         """git on the real repository: no hooks, an environment from a list, in no folder of anybody's."""
         env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C"}
         env |= {"GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.git_dir, **more}
-        env |= as_settings(self.repo.drivers(), env)
+        env |= self._off
         argv, _ = self.repo.command(*args, objects=True)
         given: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
         done = _ended(argv, env, given)
@@ -230,8 +236,8 @@ class Copy:
     def _real(self) -> State:
         lines = self.git("for-each-ref", "--format=%(objectname) %(refname)").decode("utf-8", "surrogateescape")
         refs = {name: oid for oid, _, name in (line.partition(" ") for line in lines.splitlines())}
-        head = self.git("symbolic-ref", "-q", "HEAD", ok=(0, 1)) or self.git("rev-parse", "HEAD")
-        return State(refs, head.decode("utf-8", "surrogateescape").strip())
+        branch = self.repo.branch()
+        return State(refs, f"refs/heads/{branch}" if branch else self.repo.head_text())
 
     def _index_digest(self) -> str:
         return digest.sha256(files.read(f"{self.git_dir}/index") or b"")
@@ -262,12 +268,13 @@ class _Sync:
         self.copy, self.state, self.entries = copy, state, entries
         self.known = State(*copy.noted["real"])
         self.real = copy._real()
+        self.listed = [one for one in copy.git("ls-files", "-s", "-z").split(b"\0") if one]
         self.held: dict[str, str] = copy.noted["held"]
         self.told: list[str] = []
 
     def run(self, judge: "Judge") -> list[str]:
         moved = self._moved()
-        lists_differ = self._index_differs()
+        lists_differ = self.listed != self.entries
         if not moved and not lists_differ and self.state.head == self.known.head:
             return self.told
         incoming = f"{self.copy.folder}/incoming"
@@ -309,10 +316,6 @@ class _Sync:
     def _hold(self, name: str, oid: str, why: str) -> None:
         self.held[name] = oid
         self.told.append(why)
-
-    def _index_differs(self) -> bool:
-        listed = self.copy.git("ls-files", "-s", "-z").split(b"\0")
-        return [one for one in listed if one] != self.entries
 
     def _take_in(self, incoming: str, moved: dict[str, tuple[str, str]], lists_differ: bool) -> None:
         """A pack of what the repository lacks, into a folder of its own: each object is hashed and checked again."""
@@ -445,7 +448,7 @@ class _Sync:
 
     def _write_index(self) -> None:
         """Writes the index anew from the list: no flags, no extensions, none of git's paths."""
-        links = {one for one in self.copy.git("ls-files", "-s", "-z").split(b"\0") if one.startswith(b"160000 ")}
+        links = {one for one in self.listed if one.startswith(b"160000 ")}
         lines = [one for one in self.entries if _ENTRY.fullmatch(one) or one in links]
         lock, until = f"{self.copy.git_dir}/index.lock", time.monotonic() + _BUSY
         while True:
