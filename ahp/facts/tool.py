@@ -42,10 +42,7 @@ def kind_of(native_name: str) -> str:
 KINDS = ("policy", "log", "git hooks", "git configuration", "git history", "agent settings", "ahp")
 """What a protected file is."""
 _AFTER = ["post-tool-use"]
-_PLACES = (
-    "where: `program` (what runs), `option` (it may become one), `path` (a written one, chosen by a command or by the "
-    "script), `value` (the rest); a quoted value from outside is no option"
-)
+_PLACES = "where: `program` (what runs), `option` (an argument, which may become one), `path` (a written one)"
 
 NAMESPACE = Namespace(
     source="the agent's call",

@@ -205,7 +205,7 @@ def loses_work(call: "Mapping[str, object]") -> bool:
 
 
 def _looks(one: "dict[str, Any]") -> bool:
-    from ahp.agents.shell.readers import reads
+    from ahp.agents.shell.command import reads
 
     if one["writes"] or "program" in one["unresolved_at"] or (one["unknown"] and not one["program"]):
         return False
@@ -216,7 +216,7 @@ def _looks(one: "dict[str, Any]") -> bool:
 
 def _is_plain(one: "Command") -> bool:
     """Whether a command changes no file but those that it is redirected to; a bare assignment or redirect does not."""
-    from ahp.agents.shell.readers import reads
+    from ahp.agents.shell.command import reads
 
     return one.verb in _PLAIN_VERBS if one.program == "git" else not one.program or reads(one.program, one.args)
 

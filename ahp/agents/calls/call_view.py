@@ -22,7 +22,6 @@ from ahp.system.view import View
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from ahp.agents.calls.call_edits import Edit
     from ahp.protocol.event import Event
@@ -268,24 +267,17 @@ def loses_work(event: "Event", call: "dict[str, object]") -> bool:
     return call_edits.loses_work(call)
 
 
-def refused(event: "Event", call: "dict[str, object]") -> "list[dict[str, object]]":
-    """What the call writes of what another tool was refused a moment ago (`calls.refused`)."""
-
-    return to_another_tool(event, call, event.view if isinstance(event.view, CallView) else None)
-
-
 tool.reader = sys.modules[__name__]
 
 
 _BRINGS_BACK = ("checkout", "clean", "reset", "restore", "rm", "stash", "switch")
 
 
-def to_another_tool(event: "Event", call: "dict[str, object]", view: "Any") -> "list[dict[str, object]]":
-    """`{path, rule, seconds, sure}` for each path, by its latest refusal; `view` is the call's, None where it has none.
-
-    Raises AhpError.
+def refused(event: "Event", call: "dict[str, object]") -> "list[dict[str, object]]":
+    """What the call writes of what another tool was refused a moment ago: `{path, rule, seconds, sure}` for each path,
+    by its latest refusal. Raises AhpError.
     """
-    aimed = _aimed_at(call)
+    aimed, view = _aimed_at(call), event.view if isinstance(event.view, CallView) else None
     if not event.session or not aimed:
         return []
     kind = str(call.get("name", ""))

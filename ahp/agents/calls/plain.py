@@ -9,7 +9,7 @@ import posix
 from ahp.agents.calls import protected
 from ahp.agents.calls.call_paths import inside, joined
 from ahp.agents.clients import CLIENTS
-from ahp.agents.shell.readers import reads
+from ahp.agents.shell.command import reads
 from ahp.protocol.text import one_line
 from ahp.system import guarded
 from ahp.system.paths import real
@@ -110,8 +110,7 @@ class _Call:
         return one["bare"] and reads(one["program"], one["args"]) and not self._is_shadowed(one["program"])
 
     def _of(self, one: "dict[str, Any]", has_git: bool, runs: bool) -> "Iterator[str]":
-        known = [word for word in one["unresolved_at"] if word != "value"]
-        if known or one["unknown"]:
+        if one["unresolved_at"] or one["unknown"]:
             yield "what a part of it stands for is known only when it runs"
             return
         start = real(joined(self.folder, one["folder"]))

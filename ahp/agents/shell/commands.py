@@ -5,10 +5,9 @@ Words are read as they stand; nobody guesses what a program does with them. What
 """
 
 from ahp.agents.shell import git
-from ahp.agents.shell.command import Command, unknown
+from ahp.agents.shell.command import Command, is_listed, reads, unknown
 from ahp.agents.shell.git import joined
 from ahp.agents.shell.grammar import operators, parsed
-from ahp.agents.shell.readers import is_listed, reads
 from ahp.agents.shell.words import ANYTHING, Word, Words, text
 from ahp.shell import options
 from ahp.shell.names import SHELLS
@@ -66,9 +65,8 @@ class _Reader:
 
     def __init__(self) -> None:
         self.found: list[Command] = []
-        self._told: set[str] = set()
         self._exported: list[str] = []
-        self._words = Words(self._inside, self._told)
+        self._words = Words(self._inside)
         self._folder, self._depth, self._nested = "", 0, 0
         self._budget = _LIMIT * 4  # bytes of script read in all
 
@@ -141,8 +139,6 @@ class _Reader:
         elif kind in ("string", "concatenation", "expansion", "simple_expansion", "word") or kind == "file_redirect":
             self._words.read(node)
         else:
-            if kind == "for_statement" and (variable := node.child_by_field_name("variable")) is not None:
-                self._told.add(text(variable))
             for child in node.named_children:
                 self._walk(child, piped)
 
@@ -154,7 +150,6 @@ class _Reader:
                 for child in part.named_children:
                     self._words.read(child)
         told = text(name) if name is not None else ""
-        self._told.add(told.partition("[")[0])
         if value is None or value.type == "array":
             return f"{told}={text(value) if value is not None else ''}"
         return f"{told}={self._words.read(value).text}"
@@ -171,7 +166,6 @@ class _Reader:
                 self._walk(child)
             else:
                 words.append(self._words.read(child))
-        self._told.update(word.text for word in words)
         command.args += [*[word.text for word in words], *command.assignments]
         command.unknown = [word.text for word in words if not word.known]
         command.flags = options.parse(command.args, options.ANY).flags
@@ -210,12 +204,12 @@ class _Reader:
         name, args = (words[0], words[1:]) if words else (Word(""), [])
         is_told = name.known and not name.wild
         command.program = _name(name.text) if is_told else ""
-        command.bare = "/" not in name.text and not any(word.wild and word.path[:1] in "*?[" for word in words)
+        begins_wild = any(word.wild and word.path[:1] in "*?[" for word in words)  # a file may have an option's name
+        command.bare = "/" not in name.text and not begins_wild
         command.args = [word.text for word in args]
         all_words = [*words, *redirects.writes]
         command.unknown = list(dict.fromkeys(word.text for word in all_words if not word.known))
-        places = {"value"} if any(not word.known for word in args) else set()
-        places |= {"option"} if any(word.option for word in args) else set()
+        places = {"option"} if begins_wild or any(not word.known for word in args) else set()
         places |= {"program"} if words and not is_told else set()
         places |= {"path"} if any(word.path.startswith(ANYTHING) or word.wild for word in redirects.writes) else set()
         stdin = redirects.stdin

@@ -21,41 +21,32 @@ _IN_QUOTES = regex(r'\\([$`"\\\n])')
 _BRACES = regex(r"(?<!\\)\{[^{}]*(,|\.\.)[^{}]*\}")
 _WILD = regex(r"(?<!\\)[*?\[]")
 _PLACES = {"$HOME": "~", "${HOME}": "~", "$PWD": ".", "${PWD}": ".", "$TMPDIR": "/tmp"}  # noqa: S108
-_OPTION = regex(r"[\"']?-|.*:[-=+]\s*[\"'\\]*[-$`]")
 
 
 class Word(Plain):
     """`text` is the word without its quotes, unknown parts as the script has them; `path` is it as a path, with `**`
     for those. `known`: it is what the command gets, to the last character. `wild`: the shell replaces it by the names
-    of files. `option`: an unknown part may make it an option, or several words.
+    of files.
     """
 
-    __slots__ = ("known", "option", "path", "text", "wild")
+    __slots__ = ("known", "path", "text", "wild")
 
-    def __init__(
-        self, text: str, known: bool = True, path: str | None = None, option: bool = False, wild: bool = False
-    ) -> None:
-        self.text, self.known, self.path, self.option, self.wild = text, known, path or text, option, wild
+    def __init__(self, text: str, known: bool = True, path: str | None = None, wild: bool = False) -> None:
+        self.text, self.known, self.path, self.wild = text, known, path or text, wild
 
     def __add__(self, other: "Word") -> "Word":
-        before = self.known and bool(self.text) and not self.text.startswith("-")  # `a$X` is no option, `$X` may be one
-        return Word(
-            self.text + other.text,
-            self.known and other.known,
-            self.path + other.path,
-            self.option or (other.option and not before),
-            self.wild or other.wild,
-        )
+        known, wild = self.known and other.known, self.wild or other.wild
+        return Word(self.text + other.text, known, self.path + other.path, wild)
 
 
 NOTHING = Word("")
 
 
 class Words:
-    """Reads words. `run` reads the commands inside of a substitution; `told` are the variables that the script sets."""
+    """Reads words. `run` reads the commands inside of a substitution."""
 
-    def __init__(self, run: "Callable[[Node], None]", told: "set[str]") -> None:
-        self._run, self._told = run, told
+    def __init__(self, run: "Callable[[Node], None]") -> None:
+        self._run = run
 
     def read(self, node: "Node", quoted: bool = False) -> Word:
         """The word that a node is."""
@@ -65,30 +56,26 @@ class Words:
         if kind == "raw_string":
             return Word(raw[1:-1])
         if kind == "ansi_c_string":
-            return Word(raw[2:-1], "\\" not in raw, option="\\" in raw)
+            return Word(raw[2:-1], "\\" not in raw)
         if kind in ("string", "translated_string"):
             return self._between(node, (node.text or b"").find(b'"') + 1, -1)
         if kind == "concatenation":
             found = NOTHING
             for child in node.children:
                 found += self.read(child, quoted)
-            return Word(raw, False, option=True) if _BRACES.search(_unquoted(node)) else found
+            return Word(raw, False) if _BRACES.search(_unquoted(node)) else found
         if kind in ("command_substitution", "process_substitution"):
             said = _heredoc_of(node)
             if said is not None and quoted:
                 return Word(self.heredoc(said).text.rstrip("\n"), self.heredoc(said).known)
             self._run(node)
-            return Word(raw, False, ANYTHING, not quoted or kind == "command_substitution")
+            return Word(raw, False, ANYTHING)
         if kind in ("simple_expansion", "expansion"):
             self._inner(node)
-            name = raw.strip("${}!#").split(":", 1)[0]
-            name = "".join([sign for sign in name if sign.isalnum() or sign == "_"])
-            several = name == "" and "@" in raw
-            chosen = name in self._told or _OPTION.match(raw) is not None or several
-            return Word(raw, False, _PLACES.get(raw, ANYTHING), not quoted or chosen)
+            return Word(raw, False, _PLACES.get(raw, ANYTHING))
         if node.named_children:
             self._inner(node)
-            return Word(raw, False, ANYTHING, not quoted and kind != "arithmetic_expansion")
+            return Word(raw, False, ANYTHING)
         return Word(raw)
 
     def heredoc(self, node: "Node") -> Word:
@@ -119,9 +106,8 @@ class Words:
 def _bare(raw: str) -> Word:
     """A word without quotes around it."""
     plain = _ESCAPED.sub(lambda one: "" if one[1] == "\n" else one[1], raw)
-    wild = _WILD.search(raw) is not None
     is_shells = _BRACES.search(raw) is not None or plain.startswith(("~+", "~-"))
-    return Word(plain, not is_shells, option=is_shells or (wild and plain[0] in "*?["), wild=wild)
+    return Word(plain, not is_shells, wild=_WILD.search(raw) is not None)
 
 
 def _unquoted(node: "Node") -> str:

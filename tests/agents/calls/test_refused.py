@@ -22,7 +22,7 @@ def event(repo: Repo, command: str) -> Event:
 def told(repo: Repo, command: str) -> list[tuple[object, object]]:
     asked = event(repo, command)
     assert asked.tool is not None
-    return [(one["path"], one["sure"]) for one in call_view.to_another_tool(asked, asked.tool, asked.view)]
+    return [(one["path"], one["sure"]) for one in call_view.refused(asked, asked.tool)]
 
 
 def noted(repo: Repo, name: str, denied: bool) -> None:
