@@ -70,7 +70,7 @@ def remote_head(repository: Repository, remote: str) -> str:
     for name in _named(repository, remote):
         prefix = f"refs/remotes/{name}/"
         text = files.read(f"{repository.common_dir}/{prefix}HEAD", _REF_LIMIT)
-        if text is None and files.read(repository.common_dir + "/reftable/tables.list", _REF_LIMIT) is not None:
+        if text is None and repository.has_tables():
             target = repository.line("symbolic-ref", "-q", prefix + "HEAD", ok=(0, 1, 128))
         else:
             target = (text or b"").decode("utf-8", "surrogateescape").removeprefix("ref: ").strip()

@@ -18,7 +18,7 @@ _FIRST, _MOST = 100, 1000
 _ROOM, _SOON = 8 << 20, 1.0  # bytes, and seconds; after a larger or later answer git is asked about fewer commits
 _FAILURES = 20  # twice those of one damaged commit among a thousand
 _TOLD_AT_ONCE = 2000
-_FIELDS = "%H%x00%P%x00%cI%x00%an <%ae>%x00%B%x00%e%x00%cn <%ce>"
+_FIELDS = "%H%x00%P%x00%cI%x00%an <%ae>%x00%e%x00%cn <%ce>"
 # git takes any offset from whoever makes a commit: `+518:00` stands in the history of requests.
 _LOCAL = len("2011-09-08T02:38:50")
 _FAR_OFF = re.compile(r"([+-])(2[4-9]|[3-9]\d|\d{3,}):(\d\d)")
@@ -200,24 +200,12 @@ def commits(repo: Repository, range_: str | None = None, limit: int | None = 100
 
 
 def listed(repo: Repository, ids: list[str]) -> list[Past]:
-    """What git tells of these commits, in order; each is hashed. Raises GitError.
-
-    Of a message git tells what stands before a NUL: the rest of such a one is read from the commit itself.
-    """
+    """What git tells of these commits, in order; each is hashed. Raises GitError."""
     found = []
-    for start in range(0, len(ids), _TOLD_AT_ONCE):
-        asked = "".join(f"{oid}\n" for oid in ids[start : start + _TOLD_AT_ONCE]).encode()
-        printed = repo.printed(ids[start : start + _TOLD_AT_ONCE])
-        whole = _with_nul(printed)
-        arguments = ("--no-walk=unsorted", "--stdin", f"--format={_FIELDS}")
-        fields = repo.run("log", "-z", *arguments, stdin=asked).decode("utf-8", "surrogateescape").split("\0")
-        for at in range(0, len(fields) - 6, 7):
-            text = whole.get(fields[at], fields[at + 4])
-            message = text.rstrip("\n") + "\n" if text.strip() else ""
-            parents = tuple(fields[at + 1].split())
-            signed = is_signed(printed[fields[at]])
-            told = (fields[at + 2], fields[at + 3], message, fields[at + 5], fields[at + 6], signed)
-            found.append(Past(fields[at], parents, *told))
+    for (oid, parents, made, author, encoding, committer), text, printed in _told(repo, ids, _FIELDS):
+        message = text.rstrip("\n") + "\n" if text.strip() else ""
+        signed = is_signed(printed)
+        found.append(Past(oid, tuple(parents.split()), made, author, message, encoding, committer, signed))
     return found
 
 
@@ -227,23 +215,29 @@ def texts(repo: Repository, ids: Sequence[str]) -> dict[str, str]:
     They are kept as long as answers are. Raises GitError.
     """
     kept = repo.texts if repo.answers is not None else {}
-    new = [oid for oid in ids if oid not in kept]
-    for start in range(0, len(new), _TOLD_AT_ONCE):
-        asked = "".join([f"{oid}\n" for oid in new[start : start + _TOLD_AT_ONCE]]).encode()
-        log = repo.run("log", "--no-walk=unsorted", "--stdin", "-z", "--format=%H%x00%B", stdin=asked)
-        fields = log.decode("utf-8", "surrogateescape").split("\0")
-        kept.update(zip(fields[::2], fields[1::2], strict=False))
-        kept.update(_with_nul(repo.printed(new[start : start + _TOLD_AT_ONCE])))
+    kept.update({oid: text for (oid,), text, _ in _told(repo, [oid for oid in ids if oid not in kept], "%H")})
     return {oid: kept[oid] for oid in ids}
 
 
-def _with_nul(told: dict[str, bytes]) -> dict[str, str]:
-    """The texts, without NUL, of the commits that have one: git shows of a message what stands before it."""
-    return {
-        oid: raw.partition(b"\n\n")[2].removesuffix(b"\n").replace(b"\0", b"").decode("utf-8", "surrogateescape")
-        for oid, raw in told.items()
-        if b"\0" in raw
-    }
+def _told(repo: Repository, ids: Sequence[str], fields: str) -> Iterator[tuple[list[str], str, bytes]]:
+    """Of each commit, in order, the fields of git's format, the message without NUL, and the commit as git prints it.
+
+    git shows of a message what stands before a NUL; the rest of such a one is read from the commit itself.
+    """
+    count = fields.count("%x00") + 2
+    for start in range(0, len(ids), _TOLD_AT_ONCE):
+        some = [*ids[start : start + _TOLD_AT_ONCE]]
+        asked = "".join([f"{oid}\n" for oid in some]).encode()
+        printed = repo.printed(some)
+        log = repo.run("log", "--no-walk=unsorted", "--stdin", "-z", f"--format={fields}%x00%B", stdin=asked)
+        told = log.decode("utf-8", "surrogateescape").split("\0")
+        for at in range(0, len(told) - count + 1, count):
+            *found, text = told[at : at + count]
+            raw = printed[found[0]]
+            if b"\0" in raw:
+                whole = raw.partition(b"\n\n")[2].removesuffix(b"\n").replace(b"\0", b"")
+                text = whole.decode("utf-8", "surrogateescape")
+            yield found, text, raw
 
 
 def foresee(repo: Repository, ranges: Sequence[RangeView]) -> None:

@@ -6,6 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
 from ahp.system import interrupt
@@ -39,30 +40,17 @@ class Worker:
         if seconds <= 0:
             raise Timeout(f"{what} was given no time")
         until = time.monotonic() + seconds + _GRACE
-        returned: list[T] = []
-        raised: list[BaseException] = []
-        done = threading.Event()
+        done: Future[T] = Future()
         context = contextvars.copy_context()
-
-        def job() -> None:
-            try:
-                returned.append(context.run(function))
-            except BaseException as error:  # noqa: BLE001  # it is raised again below, in the caller's thread
-                raised.append(error)
-            finally:
-                done.set()
-
         if self._thread is None:
             self._thread = threading.Thread(target=_work, args=(self._jobs,), daemon=True)
             self._thread.start()
-        self._jobs.put(job)
-        while not done.wait(min(interrupt.SLICE, max(until - time.monotonic(), 0.0))):
+        self._jobs.put(lambda: interrupt.fill(done, lambda: context.run(function)))
+        while not wait([done], min(interrupt.SLICE, max(until - time.monotonic(), 0.0))).done:
             interrupt.check()
             if time.monotonic() >= until:
                 raise Timeout(f"{what} did not finish within {seconds:g} s")
-        if raised:
-            raise raised[0]
-        return returned[0]
+        return done.result()
 
     @property
     def thread(self) -> threading.Thread | None:

@@ -308,10 +308,14 @@ class Repository:
         """
         if self._loose(name) is not None:
             return True
-        if files.read(self.common_dir + "/reftable/tables.list", _LINE) is not None:
+        if self.has_tables():
             return bool(self.line("show-ref", "--verify", "--hash", "--", name, ok=(0, 1, 128)))
         packed = files.read(self.common_dir + "/packed-refs", _PACKED) or b""
         return f" {name}\n".encode("utf-8", "surrogateescape") in packed
+
+    def has_tables(self) -> bool:
+        """Whether refs and their reflogs are kept in the reftable format, which only git reads. Raises AhpError."""
+        return files.read(self.common_dir + "/reftable/tables.list") is not None
 
     def _loose(self, ref: str) -> bytes | None:
         """What the file of a ref says, None where there is none: git leaves an empty folder in the place of a packed

@@ -6,7 +6,8 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from concurrent.futures import Future
+from contextlib import contextmanager
 from types import FrameType
 from typing import TypeVar
 
@@ -59,35 +60,30 @@ async def in_thread(function: Callable[[], T]) -> T:
     """
     import asyncio  # slow to load, and most programs await nothing
 
-    flag, done = threading.Event(), asyncio.get_running_loop().create_future()
-    returned: list[T] = []
-    raised: list[BaseException] = []
-    loop, context = asyncio.get_running_loop(), contextvars.copy_context()
-
-    def over() -> None:
-        if not done.done():
-            done.set_result(None)
+    flag, context = threading.Event(), contextvars.copy_context()
+    done: Future[T] = Future()
 
     def work() -> None:
-        try:
-            with ended_by(flag):
-                returned.append(context.run(function))
-        except BaseException as error:  # noqa: BLE001  # it is raised again below, where it is awaited
-            raised.append(error)
-        finally:
-            with suppress(RuntimeError):  # the loop has not waited
-                loop.call_soon_threadsafe(over)
+        with ended_by(flag):
+            fill(done, lambda: context.run(function))
 
     threading.Thread(target=work, daemon=True).start()
+    waiting = asyncio.wrap_future(done)
     try:
-        await asyncio.shield(done)
+        return await asyncio.shield(waiting)
     except asyncio.CancelledError:
         flag.set()
-        await done
+        await asyncio.wait([waiting])
+        waiting.exception()  # looked at, or asyncio logs that nobody did
         raise
-    if raised:
-        raise raised[0]
-    return returned[0]
+
+
+def fill(done: "Future[T]", function: Callable[[], T]) -> None:
+    """Has `done` what `function` returns or raises."""
+    try:
+        done.set_result(function())
+    except BaseException as error:  # noqa: BLE001  # it is raised again where it is waited for
+        done.set_exception(error)
 
 
 def check() -> None:

@@ -50,7 +50,7 @@ def mark(repo: Repository, branch: str) -> str:
     Raises GitError.
     """
     ref = f"refs/heads/{branch}"
-    if files.read(repo.common_dir + "/reftable/tables.list") is not None:
+    if repo.has_tables():
         asked = ("log", "--walk-reflogs", "--format=%H", ref, "--")
         entries = repo.run(*asked, ok=(0, 128)).count(b"\n")
         return f"{entries} entries" if entries else ""
@@ -62,7 +62,7 @@ def mark(repo: Repository, branch: str) -> str:
 
 def _entries(repo: Repository, logs: Iterable[str] = ()) -> Iterator[tuple[str, str, str]]:
     """(old commit, "" where git does not tell it, new commit, message) of every entry, of some `logs` or of all."""
-    if files.read(repo.common_dir + "/reftable/tables.list") is not None:
+    if repo.has_tables():
         asked = ("log", "--walk-reflogs", "--format=%H %gs", "--branches", "HEAD", "--")
         for line in repo.run(*asked, ok=(0, 128)).decode("utf-8", "surrogateescape").split("\n"):
             commit, _, message = line.partition(" ")

@@ -27,7 +27,7 @@ def believed(repo: Repository, remote: str = "") -> list[str]:
     found: dict[str, None] = {}
     unlogged: dict[str, None] = {}
     listed = repo.run("for-each-ref", _LISTED, f"{_PREFIX}{remote}/" if remote else _PREFIX)
-    told = _newest_in_tables(repo, remote) if listed and _has_tables(repo) else None
+    told = _newest_in_tables(repo, remote) if listed and repo.has_tables() else None
     for line in listed.decode("utf-8", "surrogateescape").split("\n")[:-1]:
         oid, ref, target = line.split(" ")
         if target or oid in found:
@@ -70,7 +70,7 @@ def remote_of(repo: Repository, named: str) -> str:
 def _is_believed(repo: Repository, ref: str) -> bool:
     entry = newest(repo, ref)
     if entry is None:
-        return _has_tables(repo) or not _is_loose(repo, ref) or bool(_vouched_for(repo, [repo.commit_id(ref) or ""]))
+        return repo.has_tables() or not _is_loose(repo, ref) or bool(_vouched_for(repo, [repo.commit_id(ref) or ""]))
     return _is_exchange(ref, entry)
 
 
@@ -104,11 +104,6 @@ def _is_exchange(ref: str, entry: str) -> bool:
     return entry.partition(":")[0].partition(" ")[0] in _ASKED
 
 
-def _has_tables(repo: Repository) -> bool:
-    """Whether refs and their reflogs are kept in the reftable format, which only git reads. Raises AhpError."""
-    return files.read(repo.common_dir + "/reftable/tables.list") is not None
-
-
 def _newest_in_tables(repo: Repository, remote: str) -> dict[str, str] | None:
     """ref → the message of its newest reflog entry, of all refs of `remote`: to ask git of each takes a process each.
 
@@ -128,7 +123,7 @@ def _newest_in_tables(repo: Repository, remote: str) -> dict[str, str] | None:
 
 def newest(repo: Repository, ref: str) -> str | None:
     """The message of the newest entry of a ref's reflog, None where there is none. Raises AhpError."""
-    if _has_tables(repo):
+    if repo.has_tables():
         asked = ("log", "--walk-reflogs", "--max-count=1", "--format=%gs%x00", ref, "--")
         told = repo.run(*asked, ok=(0, 128)).decode("utf-8", "surrogateescape")
         return told.partition("\0")[0] if told else None
