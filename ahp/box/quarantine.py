@@ -389,6 +389,7 @@ class _Sync:
             return
         self._join(incoming, [new for _, new in accepted.values() if new], takes_index)
         zero = "0" * len(next(iter(self.real.refs.values()), "0" * 40))
+        refs = {**self.real.refs}  # and no more: what others move meanwhile, the copy does not have yet
         for name, (old, new) in accepted.items():
             if name == "HEAD":
                 continue
@@ -399,12 +400,12 @@ class _Sync:
                 self.copy.git(
                     "update-ref", "--no-deref", "--create-reflog", *message, "--stdin", "-z", stdin=data, more=_WHO
                 )
+                refs[name] = new
             except AhpError as error:
                 self._hold(name, new, f"{name} was not moved: {error}")
-        self._move_head()
+        self.copy.noted["real"] = State({name: oid for name, oid in refs.items() if oid}, self._move_head())
         if takes_index and head not in self.held:
             self._write_index()
-        self.copy.noted["real"] = self.copy._real()
 
     def _join(self, incoming: str, tips: list[str], with_index: bool) -> None:
         """Has the objects of what moves join the repository; of a pack with more in it, they alone."""
@@ -430,15 +431,17 @@ class _Sync:
             self.copy.git("log", "-1", "--format=%s", oid, "--", ok=(0, 128)).decode("utf-8", "replace").strip()[:200]
         )
 
-    def _move_head(self) -> None:
+    def _move_head(self) -> str:
+        """Where HEAD is afterwards."""
         head, before = self.state.head, self.known.head
         if head == before or self.real.head != before or head in self.held or "HEAD" in self.held:
-            return
+            return self.real.head
         if head.startswith("refs/"):
             self.copy.git("check-ref-format", head)
             self.copy.git("symbolic-ref", "-m", "box: switched", "HEAD", head, more=_WHO)
         else:
             self.copy.git("update-ref", "--no-deref", "-m", "commit (box): detached", "HEAD", head, more=_WHO)
+        return head
 
     def _takes_index(self) -> bool:
         if self.copy._index_digest() == self.copy.noted["index"]:

@@ -1,8 +1,8 @@
 """What this wing adds to ahp's tables (`ahp.system.wings`)."""
 
 COMMANDS = {
-    "box": "ahp.box.commands.box:command",
-    "saved": "ahp.box.commands.saved:group",
+    "box": "ahp.box.commands:box",
+    "saved": "ahp.box.commands:saved",
 }
 HELP = {
     "box": ("Work in a box", "run a command where it can harm neither keys nor the repository"),

@@ -1,4 +1,4 @@
-"""`ahp saved`: what lay in the work tree before an agent's calls, and how to bring it back."""
+"""`ahp box`: a command in a box. `ahp saved`: what lay in the work tree before calls, and how to bring it back."""
 
 import os
 import time
@@ -16,12 +16,31 @@ _DONE = {"A": "brought back", "M": "changed back", "T": "changed back", "D": "ta
 _WOULD = {"A": "is gone", "M": "differs", "T": "differs", "D": "is new"}
 
 
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("command_line", metavar="-- COMMAND…", nargs=-1, required=True, type=click.UNPROCESSED)
+def box(command_line: tuple[str, ...]) -> int:
+    """Run COMMAND in a box: the work tree is there to be written, all else is read-only or not there, keys and
+    sockets are hidden, and there is no network. What the policy's `box` says holds.
+
+    The exit code is the command's own; 125 where nothing was run.
+    """
+    from ahp.box import session
+    from ahp.hosts import asking
+    from ahp.policy.judges import judges_of
+    from ahp.protocol.event import identify
+
+    where = asking.around(os.getcwd())
+    event = asking.event("pre-tool-use", "cli", identify(where.env), where, mode="dry")
+    keys = judges_of(event)[0].program.box
+    return session.call(list(command_line), where.root, where.repo, keys)
+
+
 @click.group("saved", cls=Group)
-def group() -> None:
+def saved() -> None:
     """What lay in the work tree before an agent's calls, and bring it back."""
 
 
-@group.command("list")
+@saved.command("list")
 def list_saved() -> None:
     """List the snapshots of this work tree, the newest last: its name, when, and before what call."""
     for one in _store().all():
@@ -30,7 +49,7 @@ def list_saved() -> None:
         click.echo(f"{one.name}  {at}  {one_line(one.call, 80)}{left}")
 
 
-@group.command()
+@saved.command()
 @click.argument("name")
 def show(name: str) -> None:
     """Show what differs now from a snapshot: files, then branches, tags and stash entries that are gone since."""
@@ -43,7 +62,7 @@ def show(name: str) -> None:
         click.echo(f"is gone: {one_line(ref, 500)} ({oid[:12]})")
 
 
-@group.command()
+@saved.command()
 @click.argument("name")
 @click.argument("paths", nargs=-1)
 def restore(name: str, paths: tuple[str, ...]) -> None:
