@@ -38,16 +38,16 @@ _PURPOSE = {
 _NEVER_OUTPUT = ("runtime.Breakpoint",)
 _COMMENTS = r"//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)"
 _IN_A_COMMENT = r"[^*/]|\*(?!/)|/(?!\*)"
-_NESTED = rf"/\*(?:{_IN_A_COMMENT})*+\*/"
+_NESTED = rf"/\*(?>(?:{_IN_A_COMMENT})*)\*/"
 for _ in range(3):  # what lies deeper ends too early
-    _NESTED = rf"/\*(?:{_IN_A_COMMENT}|{_NESTED})*+\*/"
-_ON_A_LINE = r"{0}(?:\\(?s:.)|[^\\\n{0}])*+{0}?"
-_OVER_LINES = r"{0}(?:\\(?s:.)|[^\\{0}])*+{0}?"
+    _NESTED = rf"/\*(?>(?:{_IN_A_COMMENT}|{_NESTED})*)\*/"
+_ON_A_LINE = r"{0}(?>(?:\\(?s:.)|[^\\\n{0}])*){0}?"
+_OVER_LINES = r"{0}(?>(?:\\(?s:.)|[^\\{0}])*){0}?"
 _CHARACTER = r"'(?:\\[^\n]{1,10}?|[^\\'\n])'"
 # a regular expression, behind what no operand is behind; without an end nearby it is a division after all
 _REGEX = (
     r"(?:(?<=[(,=:\[!&|?{};+\-*%<>~^\n])|\A)[ \t]*+/(?!\*)"
-    r"(?:\\[^\n]|\[(?:\\[^\n]|[^\]\\\n]){0,200}+\]|[^/\\\[\n]){1,300}+/"
+    r"(?>(?:\\[^\n]|\[(?>(?:\\[^\n]|[^\]\\\n]){0,200})\]|[^/\\\[\n]){1,300})/"
 )
 # Comments and texts. Each is taken whole, or to the end of the file, so that no part is looked through twice.
 _TEXTS = {
