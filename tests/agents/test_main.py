@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from ahp.agents import failure, judging, main
+from ahp.agents import judging, main
 from ahp.cli.main import run as ahp
 from tests.agents.conftest import CAPTURED, Ask, captured
 from tests.conftest import Repo
@@ -263,7 +263,7 @@ def test_a_budget_that_is_spent_while_a_refusal_is_worded_refuses(
     ask: Ask, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    text = failure.text
+    text = main.failure
 
     def slow(event: str, error: Exception, refused: bool) -> str:
         told.append(str(error))
@@ -271,7 +271,7 @@ def test_a_budget_that_is_spent_while_a_refusal_is_worded_refuses(
             time.sleep(5)
         return text(event, error, refused=refused)
 
-    monkeypatch.setattr(failure, "text", slow)
+    monkeypatch.setattr(main, "failure", slow)
     said = ask(b"no object", env={"AHP_HOOK_BUDGET": "0.2"})
     assert said.code == 2 and "longer than it may" in said.text and len(told) == 2
 
