@@ -42,10 +42,17 @@ class Worker:
         until = time.monotonic() + seconds + _GRACE
         done: Future[T] = Future()
         context = contextvars.copy_context()
+
+        def job() -> None:
+            try:
+                done.set_result(context.run(function))
+            except BaseException as error:  # noqa: BLE001  # it is raised again in the caller's thread
+                done.set_exception(error)
+
         if self._thread is None:
             self._thread = threading.Thread(target=_work, args=(self._jobs,), daemon=True)
             self._thread.start()
-        self._jobs.put(lambda: interrupt.fill(done, lambda: context.run(function)))
+        self._jobs.put(job)
         while not wait([done], min(interrupt.SLICE, max(until - time.monotonic(), 0.0))).done:
             interrupt.check()
             if time.monotonic() >= until:

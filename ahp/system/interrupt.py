@@ -64,8 +64,11 @@ async def in_thread(function: Callable[[], T]) -> T:
     done: Future[T] = Future()
 
     def work() -> None:
-        with ended_by(flag):
-            fill(done, lambda: context.run(function))
+        try:
+            with ended_by(flag):
+                done.set_result(context.run(function))
+        except BaseException as error:  # noqa: BLE001  # it is raised again where it is awaited
+            done.set_exception(error)
 
     threading.Thread(target=work, daemon=True).start()
     waiting = asyncio.wrap_future(done)
@@ -76,14 +79,6 @@ async def in_thread(function: Callable[[], T]) -> T:
         await asyncio.wait([waiting])
         waiting.exception()  # looked at, or asyncio logs that nobody did
         raise
-
-
-def fill(done: "Future[T]", function: Callable[[], T]) -> None:
-    """Has `done` what `function` returns or raises."""
-    try:
-        done.set_result(function())
-    except BaseException as error:  # noqa: BLE001  # it is raised again where it is waited for
-        done.set_exception(error)
 
 
 def check() -> None:
