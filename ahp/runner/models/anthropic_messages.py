@@ -4,8 +4,8 @@ from typing import Any
 
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models.endpoint import Endpoint
-from ahp.runner.models.exchange import Exchange, arguments, count, texts
-from ahp.runner.models.model import Answer, FinishReason, ModelError, NativeCall, Want
+from ahp.runner.models.exchange import Exchange, count, texts
+from ahp.runner.models.model import Answer, FinishReason, ModelError, Want
 from ahp.runner.run.conversation import Message
 
 _FINISH: dict[str, FinishReason] = {
@@ -44,20 +44,15 @@ class AnthropicModel:
         if not isinstance(content, list | str):
             said = self._exchange.shown(body)
             raise ModelError(f"{self._exchange.who} answered with no message: {said}", transient=True)
-        clean = self._exchange.clean
         calls = [
-            NativeCall(
-                clean(block["name"]) if isinstance(block.get("name"), str) else "",
-                arguments(block.get("input"), clean),
-                clean(block["id"]) if isinstance(block.get("id"), str) else "",
-            )
+            self._exchange.call(block.get("name"), block.get("input"), block.get("id"))
             for block in content
             if isinstance(block, dict) and block.get("type") == "tool_use"
         ]
         usage = body.get("usage") if isinstance(body.get("usage"), dict) else {}
         read = [count(usage.get(name)) for name in _READ]
         return Answer(
-            clean(texts(content)),
+            self._exchange.clean(texts(content)),
             _FINISH.get(str(body.get("stop_reason")), "stop"),
             tuple(calls),
             None if read[0] is None else sum(number or 0 for number in read),

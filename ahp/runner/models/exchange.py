@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from ahp.protocol.text import one_line
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models.endpoint import BASE_URL, KEY, MODEL, Endpoint, endpoint, key_of, row
-from ahp.runner.models.model import ContextOverflow, Model, ModelError
+from ahp.runner.models.model import ContextOverflow, Model, ModelError, NativeCall
 from ahp.system import installed, jsontext, wings
 from ahp.system.errors import AhpError, Timeout
 
@@ -156,6 +156,15 @@ class Exchange:
         hint = self._hint()  # LM Studio answers so where there is nothing
         return ModelError(f"{self.who} answered with an error: {self.shown(said)}{hint}", transient=not hint)
 
+    def call(self, name: object, args: object, call_id: object) -> NativeCall:
+        """A call beside the text. One without a name stays one: the model hears that there is no such tool."""
+        named, known = (self.clean(one) if isinstance(one, str) else "" for one in (name, call_id))
+        if isinstance(args, dict):
+            return NativeCall(named, args, known)
+        # Nothing is an empty object, anything else the text that should be one.
+        text = args if isinstance(args, str) else "" if args is None else json.dumps(args)
+        return NativeCall(named, self.clean(text) if text.strip() else {}, known)
+
     def clean(self, text: str) -> str:
         """Text from a server or a library without keys, passwords of addresses, and halves of characters."""
         for secret in self._secrets:
@@ -248,14 +257,6 @@ def _retry_after(headers: Any) -> float | None:
         except (ValueError, TypeError, OverflowError):
             return None
     return max(0.0, seconds) if math.isfinite(seconds) else None
-
-
-def arguments(value: object, clean: Callable[[str], str]) -> dict[str, Any] | str:
-    """The arguments of a call: an object, nothing as an empty one, anything else as the text that should be one."""
-    if isinstance(value, dict):
-        return value
-    text = value if isinstance(value, str) else "" if value is None else json.dumps(value)
-    return clean(text) if text.strip() else {}
 
 
 def count(value: object) -> int | None:

@@ -1,11 +1,11 @@
 """Models behind OpenAI's chat completions: OpenAI itself, llama.cpp, vLLM, Ollama and the many that speak it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models.endpoint import Endpoint
-from ahp.runner.models.exchange import Exchange, Refused, Send, arguments, count, price, texts
+from ahp.runner.models.exchange import Exchange, Refused, Send, count, price, texts
 from ahp.runner.models.model import Answer, FinishReason, ModelError, NativeCall, Want
 from ahp.runner.run.conversation import Message
 from ahp.system.errors import AhpError
@@ -111,12 +111,22 @@ class OpenAIModel:
         return Answer(
             clean(said or refused),
             "content_filter" if refused and not said else _FINISH.get(ended, "stop"),
-            tuple(_calls(message, clean)),
+            tuple(self._calls(message)),
             count(usage.get("prompt_tokens")),
             count(usage.get("completion_tokens")),
             self.endpoint.unpriced if cost is None else cost,
             native,
         )
+
+    def _calls(self, message: Mapping[str, Any]) -> list[NativeCall]:
+        listed, old = message.get("tool_calls"), message.get("function_call")
+        items = listed if isinstance(listed, list) else [listed]
+        found = []
+        for item in map(_map, filter(None, [*items, {"function": old} if old else None])):
+            function = _map(item.get("function")) or _map(item.get("custom")) or item
+            args = function.get("arguments", function.get("input"))
+            found.append(self._exchange.call(function.get("name"), args, item.get("id")))
+        return found
 
 
 def _request(name: str, messages: list[Message], max_tokens: int, want: Want, form: _Form) -> dict[str, Any]:
@@ -162,22 +172,6 @@ def _other_form(form: _Form, request: Mapping[str, Any], said: str) -> _Form | N
         return form._replace(new_limit=True)
     named = [other for is_named, other in ways if is_named]
     return next(iter([*named, *(other for _, other in ways)]), None)
-
-
-def _calls(message: Mapping[str, Any], clean: Callable[[str], str]) -> list[NativeCall]:
-    """The calls beside the text. One without a name stays one: the model hears that there is no such tool."""
-    listed, old = message.get("tool_calls"), message.get("function_call")
-    items = listed if isinstance(listed, list) else [listed]
-    found = []
-    for item in map(_map, filter(None, [*items, {"function": old} if old else None])):
-        function, call_id = _map(item.get("function")) or _map(item.get("custom")) or item, item.get("id")
-        name, args = function.get("name"), arguments(function.get("arguments", function.get("input")), clean)
-        found.append(
-            NativeCall(
-                clean(name) if isinstance(name, str) else "", args, clean(call_id) if isinstance(call_id, str) else ""
-            )
-        )
-    return found
 
 
 def _map(value: object) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ahp.runner.verification.result import VerificationResult
 
@@ -17,6 +17,7 @@ PLUGINS = "{plugins}"
 """Stands for a folder that holds nothing but the check's `plugin`."""
 RECORD = "{record}"
 """Stands for the path of a file that a plugin of ours is to write."""
+Kind = Literal["tests", "lint"]
 _OURS = (REPORT, SCRATCH, PLUGIN, PLUGINS, RECORD)
 
 
@@ -58,7 +59,7 @@ class Check:
     """
 
     name: str
-    kind: Literal["tests", "lint"]
+    kind: Kind
     directory: str
     argv: tuple[str, ...] = ()
     read: Callable[[Ran], VerificationResult] | None = None
@@ -68,6 +69,13 @@ class Check:
     files: Sequence[str] = ()
     toolchain: Callable[[], list[str]] | None = None
     plugin: Path | None = None
+
+    @classmethod
+    def by(cls, program: str | None, name: str, kind: Kind, folder: str, argv: Sequence[str], **more: Any) -> "Check":
+        """The check that calls `program` with `argv`; without a program one that is `missing` as `more` says."""
+        if program is None:
+            return cls(name, kind, folder, missing=more["missing"], suggestion=more["suggestion"])
+        return cls(name, kind, folder, (program, *argv), **{**more, "missing": "", "suggestion": ""})
 
     @property
     def command(self) -> str:

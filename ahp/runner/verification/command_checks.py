@@ -246,11 +246,12 @@ def make_checks(project: Project, env: Mapping[str, str]) -> list[Check]:
 def _command(project: Project, name: str, folder: str, argv: Sequence[str], file: str, env: Mapping[str, str]) -> Check:
     wrapper = os.path.join(project.root, folder, f"{argv[0]}w")
     program = wrapper if os.access(wrapper, os.X_OK) else process.find(argv[0], dict(env))
-    if program is None:
-        said = f"{joined(folder, file)} is there, and {argv[0]} is not installed"
-        how = f"Install {argv[0]}, or name a command under `checks:` in {AGENT_FILE}."
-        return Check(name, "tests", folder, missing=said, suggestion=how)
     read: Callable[[Ran], VerificationResult] = partial(outcomes.by_exit_code, what=" ".join(argv[:2]), file=file)
     if name in _REPORTS:
         read = partial(_REPORTS[name], program=program, env=env)
-    return Check(name, "tests", folder, (program, *argv[1:]), read)
+    return Check.by(
+        *(program, name, "tests", folder, argv[1:]),
+        missing=f"{joined(folder, file)} is there, and {argv[0]} is not installed",
+        suggestion=f"Install {argv[0]}, or name a command under `checks:` in {AGENT_FILE}.",
+        read=read,
+    )

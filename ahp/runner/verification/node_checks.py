@@ -64,45 +64,34 @@ def _test_check(project: Project, folder: str, kind: str, env: Mapping[str, str]
     if kind == "npm-test":
         return _npm_test(project, folder, env)
     program = tools.node_tool(project, folder, kind)
-    if program is None:
-        return Check(
-            kind, "tests", folder, missing=f"{kind} is not installed", suggestion=f"{_manager(project, folder)} install"
-        )
     argv = (
-        (program, "run", "--reporter=json", f"--outputFile={REPORT}", "--no-color", "--testNamePattern=.")
+        ("run", "--reporter=json", f"--outputFile={REPORT}", "--no-color", "--testNamePattern=.")
         if kind == "vitest"
         else (
-            *(program, "--ci", "--json", f"--outputFile={REPORT}", "--no-color", f"--cacheDirectory={SCRATCH}"),
+            *("--ci", "--json", f"--outputFile={REPORT}", "--no-color", f"--cacheDirectory={SCRATCH}"),
             *("--testNamePattern=", "--testResultsProcessor="),
         )
     )
-    files = [path for path in project.below(folder) if _TEST_FILE.search(path)]
-    return Check(
-        kind,
-        "tests",
-        folder,
-        argv,
-        partial(_read_jest, what=kind),
-        files=files,
-        toolchain=lambda: tools.node_versions(project, folder, program, env),
+    return Check.by(
+        *(program, kind, "tests", folder, argv),
+        missing=f"{kind} is not installed",
+        suggestion=f"{_manager(project, folder)} install",
+        read=partial(_read_jest, what=kind),
+        files=[path for path in project.below(folder) if _TEST_FILE.search(path)],
+        toolchain=partial(tools.node_versions, project, folder, program, env),
     )
 
 
 def _npm_test(project: Project, folder: str, env: Mapping[str, str]) -> Check:
     manager = _manager(project, folder)
     program = process.find(manager, dict(env))
-    if program is None:
-        return Check(
-            "npm-test", "tests", folder, missing=f"{manager} is not installed", suggestion=f"install {manager}"
-        )
-    return Check(
-        "npm-test",
-        "tests",
-        folder,
-        (program, "test"),
-        partial(_read_script, what=f"{manager} test"),
+    return Check.by(
+        *(program, "npm-test", "tests", folder, ["test"]),
+        missing=f"{manager} is not installed",
+        suggestion=f"install {manager}",
+        read=partial(_read_script, what=f"{manager} test"),
         env={"npm_config_script_shell": f"{PLUGINS}/{_NODE_TESTS.name}"},
-        toolchain=lambda: tools.node_versions(project, folder, program, env),
+        toolchain=partial(tools.node_versions, project, folder, program, env),
         plugin=_NODE_TESTS,
     )
 
@@ -179,26 +168,18 @@ def _failure(file: str, case: Any) -> Failure:
 def eslint(project: Project, env: Mapping[str, str]) -> list[Check]:
     folders = set(project.folders_where(_ESLINT_FILE.match))
     folders |= {one for one in project.folders_with("package.json") if "eslintConfig" in manifest(project, one)}
-    found = []
-    for folder in tops(upper_first(folders)):
-        program = tools.node_tool(project, folder, "eslint")
-        if program is None:
-            missing = "eslint is configured, and not installed"
-            found.append(
-                Check("eslint", "lint", folder, missing=missing, suggestion=f"{_manager(project, folder)} install")
-            )
-            continue
-        found.append(
-            Check(
-                "eslint",
-                "lint",
-                folder,
-                (program, *PRESETS["eslint"]["run"][3:]),  # without `npx --no-install eslint`
-                _read_eslint,
-                toolchain=partial(tools.node_versions, project, folder, program, env),
-            )
-        )
-    return found
+    return [_eslint_check(project, folder, env) for folder in tops(upper_first(folders))]
+
+
+def _eslint_check(project: Project, folder: str, env: Mapping[str, str]) -> Check:
+    program = tools.node_tool(project, folder, "eslint")
+    return Check.by(
+        *(program, "eslint", "lint", folder, PRESETS["eslint"]["run"][3:]),  # without `npx --no-install eslint`
+        missing="eslint is configured, and not installed",
+        suggestion=f"{_manager(project, folder)} install",
+        read=_read_eslint,
+        toolchain=partial(tools.node_versions, project, folder, program, env),
+    )
 
 
 def _read_eslint(ran: Ran) -> VerificationResult:

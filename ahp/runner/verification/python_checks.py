@@ -187,12 +187,13 @@ def ruff(project: Project, env: Mapping[str, str]) -> list[Check]:
 
 def _ruff_check(project: Project, folder: str, env: Mapping[str, str]) -> Check:
     program = tools.beside(tools.interpreter(project, folder, env), "ruff") or process.find("ruff", dict(env))
-    if program is None:
-        return Check(
-            "ruff", "lint", folder, missing="ruff is configured, and not installed", suggestion="pip install ruff"
-        )
-    argv = (program, *PRESETS["ruff"]["run"][1:])
-    return Check("ruff", "lint", folder, argv, _read_ruff, toolchain=lambda: [tools.file_version(program)])
+    return Check.by(
+        *(program, "ruff", "lint", folder, PRESETS["ruff"]["run"][1:]),
+        missing="ruff is configured, and not installed",
+        suggestion="pip install ruff",
+        read=_read_ruff,
+        toolchain=lambda: [tools.file_version(program)],
+    )
 
 
 def _read_ruff(ran: Ran) -> VerificationResult:
