@@ -390,7 +390,7 @@ class ParallelSteps:
         """Puts a new step in the place of one whose `changes` do not fit: it begins with what the others have made."""
         plan, new_id = replaced(self._plan, step.id)
         said = f"step {step.id} does not fit what others have changed: {prompts.files_named(conflict.paths)}"
-        self._run.states.move(State.RECOVERING, said)
+        self._run.move(State.RECOVERING, said)
         self._events(
             "step_conflict",
             step_id=step.id,
@@ -401,7 +401,7 @@ class ParallelSteps:
             used=self._state.replans + 1,
             plan=plan.model_dump(mode="json"),
         )
-        self._run.states.move(State.EXECUTING, f"step {new_id} takes its place")
+        self._run.move(State.EXECUTING, f"step {new_id} takes its place")
 
     def _keep_aside(self, run: StepRun, changes: bytes) -> None:
         """Keeps what a step has changed and nobody does again: a person may still want it."""

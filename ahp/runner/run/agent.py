@@ -3,8 +3,8 @@
 import logging
 import os
 import secrets
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
@@ -22,7 +22,7 @@ from ahp.runner.run.events import VERSION, EventLog
 from ahp.runner.run.evidence import Given, VerificationNotes, changed_in, uncovered
 from ahp.runner.run.run_state import RunState
 from ahp.runner.run.session import Session
-from ahp.runner.run.state_machine import NO_EVIDENCE, State, StateMachine, Stop
+from ahp.runner.run.state_machine import NO_EVIDENCE, State, Stop, check_move
 from ahp.runner.run.work import DirectWork, PlannedWork
 from ahp.runner.tools.tool import AGENT, Tool, Toolbox, marked, tool_environment
 from ahp.runner.verification.result import VerificationResult
@@ -187,7 +187,6 @@ class Run:
         config = agent.config
         self.agent, self.state, self._events = agent, state, agent.events
         self._over = False
-        self.states = StateMachine(self._moved)
         self._desk = SignalDesk(
             *(agent.gate, self._events, state),
             issue=agent.issue,
@@ -227,44 +226,59 @@ class Run:
             finally:
                 if not self._over:  # a signal came when the run was over, right before signals are held
                     with interrupt.held():
-                        self._end(AgentTurn("", "INTERRUPTED", self.states.state))
+                        self._end("INTERRUPTED")
 
     def _carry_out(self, resumes: bool) -> AgentTurn:
-        turn = AgentTurn("", "INTERRUPTED", self.states.state)
+        ended: tuple[str, str, list[str]] = ("INTERRUPTED", "", [])
         try:
             self._given = self._through(resumes)
-            self.states.move(State.DONE, "answered")
-            turn = AgentTurn(self._given.text, "DONE", self.states.state)
+            self.move(State.DONE, "answered")
+            ended = ("DONE", self._given.text, [])
         except Stop as stop:
-            self.states.move(State.BLOCKED, stop.reason)
-            turn = AgentTurn(stop.advice, stop.reason, self.states.state, overridable=stop.overridable)
+            self.move(State.BLOCKED, stop.reason)
+            ended = (stop.reason, stop.advice, stop.overridable)
         except Exception as error:
-            turn = AgentTurn("", f"ERROR {type(error).__name__}", self.states.state)
+            ended = (f"ERROR {type(error).__name__}", "", [])
             raise
         finally:
             with interrupt.held():
-                turn = self._end(turn)
+                turn = self._end(*ended)
         return turn
 
-    def _end(self, turn: AgentTurn) -> AgentTurn:
+    def _end(self, reason: str, answer: str = "", overridable: Sequence[str] = ()) -> AgentTurn:
         """Leaves nothing running and nothing unanswered, whatever ended the run; the last event says how it ended."""
         self.session.close()
         if self.parallel is not None:
             self.parallel.close()
         self.session.tools.look()
         self._desk.next_call()  # what nobody will answer any more
-        turn = self._with_figures(turn)
-        self._events(
-            "run_end",
-            answer=turn.answer,
-            stop_reason=turn.stop_reason,
-            state=self.states.state.value,
-            requests=turn.requests,
-            tokens=turn.tokens,
-            usd=turn.usd,
-        )
+        state, noted = self.state, self._verification_notes
+        changed = changed_in(state.first, self.agent.root)
+        unverified = list(noted.notes)
+        if changed and not noted.verified and not unverified:
+            unverified.append("What changed was not verified: no check was asked for.")
+        if self._given is not None and self._given.unsure:
+            unverified.append(f"The model is unsure: {one_line(self._given.unsure, 500)}")
+        figures = {"requests": state.requests, "tokens": state.tokens, "usd": state.usd}
+        notes = [*self._desk.notes, *(self.parallel.notes if self.parallel is not None else ()), *noted.notes]
+        self._events("run_end", answer=answer, stop_reason=reason, state=state.at.value, **figures)
         self._over = True
-        return turn
+        return AgentTurn(
+            answer,
+            reason,
+            state.at,
+            plan=state.plan,
+            verification=self.verification.result,
+            notes=[*notes, *self._changed_meanwhile(), *([_REMOVED] if self._events.removed else [])],
+            overridable=list(overridable),
+            changed=changed,
+            verified=noted.verified,
+            unverified=unverified,
+            value=self.session.value if self._given is not None else None,
+            requests=state.requests,
+            tokens=state.tokens,
+            usd=state.usd,
+        )
 
     def _through(self, resumes: bool) -> Given:
         self.session.tools.look()
@@ -280,32 +294,31 @@ class Run:
             self._work.begin()
         while True:
             self._work.do()
-            self.states.move(State.VERIFYING, "all done")
-            problem = self._verify()
-            reason = "VERIFICATION_FAILED"
-            answered = not self.session.config.enable_planning
-            if problem is None and answered:
-                problem, reason = self._uncovered(self._work.answer()), NO_EVIDENCE
+            self.move(State.VERIFYING, "all done")
+            problem, reason = self._what_is_missing()
             if problem is None:
-                if answered:
-                    self._desk.next_call()  # what the model has answered past
-                problem, reason = self._complete(answered=answered), "GATE_BLOCKED"
-            if problem is None:
-                # The answer first: an issue that is closed is not worked on any more.
-                answer = self._work.answer()
-                self._desk.next_call()  # a note that the model has answered past
-                problem, reason = self._uncovered(answer), NO_EVIDENCE
-                if problem is None and self._issue is not None:
-                    problem, reason = self._issue.finish(), "GATE_BLOCKED"
-                if problem is None:
-                    return answer
+                return self._work.answer()
             self.recover(problem, reason)
 
-    def _complete(self, *, answered: bool) -> str | None:
-        """Why the gate does not take verified work for done, or None. `answered`: the model is not asked again."""
+    def _what_is_missing(self) -> tuple[str | None, str]:
+        """(why work that seems done is not, or None, the stop reason where no try is left). Raises Stop."""
+        answered = not self.agent.config.enable_planning  # then the model is not asked again
+        if problem := self._verify():
+            return problem, "VERIFICATION_FAILED"
+        if answered:
+            if problem := self._uncovered(self._work.answer()):
+                return problem, NO_EVIDENCE
+            self._desk.next_call()  # what the model has answered past
         told = "the gate does not take the task for done"
         notes = "The end of the task" if answered else ""
-        return self.session.refused("task-complete", "the end of the task", told, notes)
+        if problem := self.session.refused("task-complete", "the end of the task", told, notes):
+            return problem, "GATE_BLOCKED"
+        # The answer first: an issue that is closed is not worked on any more.
+        answer = self._work.answer()
+        self._desk.next_call()  # a note that the model has answered past
+        if problem := self._uncovered(answer):
+            return problem, NO_EVIDENCE
+        return self._issue.finish() if self._issue is not None else None, "GATE_BLOCKED"
 
     def doubt(self, given: Given) -> str | None:
         """Why an answer is not covered by what the run has changed; None where it is."""
@@ -326,7 +339,7 @@ class Run:
 
     def recover(self, problem: str, stop_reason: str) -> None:
         """Goes back to work on what went wrong, at the price of one replan. Raises Stop with `stop_reason`."""
-        self.states.move(State.RECOVERING, problem.partition("\n")[0])
+        self.move(State.RECOVERING, problem.partition("\n")[0])
         if not self.may_replan:
             told = f"{problem}\nNo further try is left (max_replans: {self.agent.config.max_replans})."
             raise Stop(stop_reason, told, self._desk.overridable if stop_reason == "GATE_BLOCKED" else ())
@@ -362,34 +375,6 @@ class Run:
                 break
         return None
 
-    def _with_figures(self, turn: AgentTurn) -> AgentTurn:
-        changed = changed_in(self.state.first, self.agent.root)
-        result, noted = self.verification.result, self._verification_notes
-        unverified = list(noted.notes)
-        if changed and not noted.verified and not unverified:
-            unverified.append("What changed was not verified: no check was asked for.")
-        if self._given is not None and self._given.unsure:
-            unverified.append(f"The model is unsure: {one_line(self._given.unsure, 500)}")
-        return replace(
-            turn,
-            plan=self.state.plan,
-            verification=result,
-            changed=changed,
-            verified=noted.verified,
-            unverified=unverified,
-            value=self.session.value if self._given is not None else None,
-            notes=[
-                *self._desk.notes,
-                *(self.parallel.notes if self.parallel is not None else ()),
-                *noted.notes,
-                *self._changed_meanwhile(),
-                *([_REMOVED] if self._events.removed else []),
-            ],
-            requests=self.state.requests,
-            tokens=self.state.tokens,
-            usd=self.state.usd,
-        )
-
     def _changed_meanwhile(self) -> list[str]:
         """What a person has to know of a run that went on."""
         changed = self.state.changed
@@ -397,5 +382,7 @@ class Run:
             return ["Whether files changed while the run was broken off cannot be told."]
         return [f"Changed while the run was broken off: {prompts.files_named(changed)}."] if changed else []
 
-    def _moved(self, former: State, new: State, why: str) -> None:
-        self._events("state", former=former.value, state=new.value, why=why)
+    def move(self, to: State, why: str) -> None:
+        """Goes to another state. Raises IllegalMove where the table does not have that."""
+        check_move(self.state.at, to, why)
+        self._events("state", former=self.state.at.value, state=to.value, why=why)

@@ -14,7 +14,7 @@ from ahp.runner.run.events import KINDS, VERSION, Event, Kind
 from ahp.runner.run.evidence import Given, differs
 from ahp.runner.run.limits import key
 from ahp.runner.run.prompts import Finding, Frames
-from ahp.runner.run.state_machine import NO_EVIDENCE
+from ahp.runner.run.state_machine import NO_EVIDENCE, State
 from ahp.runner.verification.work_tree import Snapshot
 from ahp.runner.words.plan import BROKEN_OFF, Plan, StepStatus
 from ahp.system import clock
@@ -187,6 +187,7 @@ class RunState(Talk):
         self.planning = True
         self.jobs = 1
         self.stop_reason = ""
+        self.at = State.INTAKE
         self.nonce = self.since = ""
         self.policy: dict[str, Any] | None = None
         self.open_step: str | None = None
@@ -215,7 +216,7 @@ class RunState(Talk):
         self.step_calls: dict[str, int] = {}
         self.requests_of: dict[str, int] = {}
         self._step = self._place = ""
-        self._planning = self._called = False
+        self._called = False
         self._broken_off: set[str] = set()
         self._calling: str | None = None  # the step, "" for none, whose call runs
         self._begun = self._last = 0.0
@@ -276,7 +277,7 @@ class RunState(Talk):
             case "run_resume":
                 self._break_off()
                 self.jobs = int(event["config"].get("jobs", 1)) if "config" in event else self.jobs
-                self.stop_reason, self.changed = "", event.get("changed", [])
+                self.stop_reason, self.at, self.changed = "", State.INTAKE, event.get("changed", [])
             case "run_end":
                 self.stop_reason = str(event["stop_reason"])
                 # An answer that nothing covered is no answer to go on with.
@@ -295,7 +296,7 @@ class RunState(Talk):
                 self.tokens += int(event["input_tokens"]) + int(event["output_tokens"])
                 self.usd += float(event["usd"])
             case "answered":
-                self.plan = None if self._planning else self.plan
+                self.plan = None if self.at is State.PLANNING else self.plan
                 self.answered = Given(
                     str(event["text"]), bool(event.get("typed")), event.get("changed", ()), str(event.get("unsure", ""))
                 )
@@ -384,7 +385,7 @@ class RunState(Talk):
         self.endpoint = {name: str(endpoint[name]) for name in ("api", "base_url")} if endpoint else None
 
     def _enter(self, former: str, state: str) -> None:
-        self._planning = state == "PLANNING"
+        self.at = State(state)
         if state == "VERIFYING":
             self.iterations.pop(_PLACES["react"], None)
         elif (former, state) == ("RECOVERING", "PLANNING"):

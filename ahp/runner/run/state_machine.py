@@ -1,6 +1,6 @@
 """The states of a run, the moves between them, and what stops it (seed 004 §3, §5.2)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from enum import StrEnum
 
 from ahp.system.errors import AhpError
@@ -36,20 +36,10 @@ class IllegalMove(RuntimeError):
     """The runner tried a move that the table does not have: a bug of the runner, never of a model."""
 
 
-class StateMachine:
-    """The state of one run; `told(former, new, why)` hears of every move."""
-
-    def __init__(self, told: Callable[[State, State, str], object]) -> None:
-        self.state = State.INTAKE
-        self._told = told
-
-    def move(self, to: State, why: str) -> None:
-        """Goes to `to`. Raises IllegalMove when the table does not allow it."""
-        former = self.state
-        if to not in MOVES[former]:
-            raise IllegalMove(f"{former} -> {to} ({why})")
-        self.state = to
-        self._told(former, to, why)
+def check_move(former: State, to: State, why: str) -> None:
+    """Raises IllegalMove where the table does not allow it."""
+    if to not in MOVES[former]:
+        raise IllegalMove(f"{former} -> {to} ({why})")
 
 
 class Stop(AhpError):

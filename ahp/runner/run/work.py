@@ -40,7 +40,7 @@ class PlannedWork:
     def begin(self) -> None:
         """Plans the task. Raises Stop with PLAN_INVALID."""
         task, limit = self._state.task, self._session.config.max_plan_steps
-        self._run.states.move(State.PLANNING, "a new task")
+        self._run.move(State.PLANNING, "a new task")
         head = prompts.planning(task, steps=limit, policies=self._run.verification.policies)
         self._session.begin("planning", head, about=[task])
         self._make_plan([])
@@ -58,14 +58,14 @@ class PlannedWork:
         elif state.recovering is not None:
             self.mend(state.recovering)
         else:
-            self._run.states.move(State.EXECUTING, "resumed")
+            self._run.move(State.EXECUTING, "resumed")
             failed = state.plan is not None and any(step.status is StepStatus.FAILED for step in state.plan.steps)
             if failed and not state.beside and self._run.may_replan:
                 self._run.recover(state.problem, "MAX_REPLANS")
 
     def mend(self, problem: str) -> None:
         """Plans anew; finished steps stay. Raises Stop with PLAN_INVALID."""
-        self._run.states.move(State.PLANNING, "replan")
+        self._run.move(State.PLANNING, "replan")
         limit, frames, task = self._session.config.max_plan_steps, self._session.frames, self._state.task
         plan = self._state.plan or Plan.model_construct(steps=[])
         policies = self._run.verification.policies
@@ -142,7 +142,7 @@ class PlannedWork:
         plan, left_out = cut(plan, limit)
         whole = plan.model_copy(update={"steps": [*finished, *plan.steps]})
         self._session.events("plan_generated", plan=whole.model_dump(mode="json"), left_out=left_out, told=read_as)
-        self._run.states.move(State.EXECUTING, f"{len(plan.steps)} steps")
+        self._run.move(State.EXECUTING, f"{len(plan.steps)} steps")
 
     def _answered(self, reply: Reply, finished: list[PlanStep], *, again: bool) -> bool:
         """Whether a reply that is no plan answers a task that needs none: typed, or in words that come `again`."""
@@ -152,7 +152,7 @@ class PlannedWork:
         if not isinstance(given, Given) or (isinstance(reply, Words) and (reply.cut_out or not again)):
             return False
         told(self._session, given)
-        self._run.states.move(State.EXECUTING, "answered without a plan")
+        self._run.move(State.EXECUTING, "answered without a plan")
         return True
 
     def _carry_out(self, step: PlanStep) -> tuple[str | None, bool]:
@@ -208,7 +208,7 @@ class DirectWork:
     def begin(self) -> None:
         """Tells the task."""
         self._session.begin("react", prompts.direct(self._state.task), about=[self._state.task])
-        self._run.states.move(State.EXECUTING, "no plan")
+        self._run.move(State.EXECUTING, "no plan")
 
     def resume(self) -> None:
         """Takes the task up where it was broken off; an answer that was given stands."""
@@ -220,7 +220,7 @@ class DirectWork:
             self._session.remind(state.broken_off(frames, state.changed or ()))
             goal = prompts.GO_ON if state.recovering is None else prompts.mend(state.recovering, frames)
             self._session.say(goal)
-        self._run.states.move(State.EXECUTING, "resumed")
+        self._run.move(State.EXECUTING, "resumed")
 
     def do(self) -> None:
         """Works until there is an answer that a person can be shown. Raises Stop."""
@@ -229,7 +229,7 @@ class DirectWork:
     def mend(self, problem: str) -> None:
         """Takes note of what has to be put right."""
         self._session.say(prompts.mend(problem, self._session.frames))
-        self._run.states.move(State.EXECUTING, "mending")
+        self._run.move(State.EXECUTING, "mending")
 
     def answer(self) -> Given:
         """The final answer; one that was given stands. Raises Stop."""
