@@ -251,10 +251,10 @@ def list_(form: str) -> int:
     root = runs.project_root(os.getcwd())
     found = [runs.summary(root, run_id) for run_id in runs.ids(root)]
     if form == "json":
-        click.echo(jsontext.encode([vars(one) for one in found]))
+        click.echo(jsontext.encode(found))
         return 0
     for one in found:
-        click.echo(f"{one.id}  {one.stop_reason or 'unfinished':<20}  {one_line(one.task, 80)}")
+        click.echo(f"{one['id']}  {one['stop_reason'] or 'unfinished':<20}  {one_line(one['task'], 80)}")
     return 0
 
 

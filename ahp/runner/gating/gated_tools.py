@@ -1,28 +1,30 @@
 """The only way a tool runs: behind pre- and post-tool-use, within its time, counted (design §2, §4)."""
 
+import copy
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from ahp.protocol.text import excerpt, failure, one_line
 from ahp.protocol.verdict import Verdict
-from ahp.runner.config import AgentConfig
 from ahp.runner.gating.box import Box
 from ahp.runner.gating.signal_desk import SignalDesk, modified
 from ahp.runner.run.events import AnyLog, plain
 from ahp.runner.run.evidence import changed_in
-from ahp.runner.run.limits import key
-from ahp.runner.run.run_state import RunState
+from ahp.runner.run.run_state import RunState, key
 from ahp.runner.tools.project_files import LastSeen
-from ahp.runner.tools.tool import WRITING, InvalidCall, Tool, Toolbox, ToolContext, left_running, result_text, told
+from ahp.runner.tools.tool import WRITING, InvalidCall, Tool, ToolContext, left_running, result_text, told
 from ahp.runner.verification.work_tree import take
 from ahp.runner.words.actions import ToolCall
 from ahp.system.deadline import Worker
-from ahp.system.descendants import Descendants
+from ahp.system.descendants import MARK, Descendants
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.interrupt import Ended
+
+if TYPE_CHECKING:
+    from ahp.runner.run.agent import Agent
 
 _ONLY_WRITE = ("write", "edit", "patch")  # kinds of tools that leave another file behind, or have done nothing
 _ROUNDS = 3  # of rewriting and judging again, as the gate itself has (design §2)
@@ -45,27 +47,13 @@ class GatedTools:
     """Runs calls for one run."""
 
     def __init__(
-        self,
-        toolbox: Toolbox,
-        desk: SignalDesk,
-        events: AnyLog,
-        state: RunState,
-        config: AgentConfig,
-        root: str,
-        env: Mapping[str, str],
-        descendants: Descendants,
-        box: Box,
+        self, agent: "Agent", desk: SignalDesk, state: RunState, env: Mapping[str, str], descendants: Descendants
     ) -> None:
-        self._toolbox = toolbox
-        self._desk = desk
-        self._events = events
-        self._state = state
-        self._config = config
-        self._root, self._box = root, box
-        self._descendants = descendants
-        self._worker = Worker()
-        self._last_seen = LastSeen()
-        self._env = env
+        self._toolbox, self._config, self._root = agent.toolbox, agent.config, agent.root
+        self._events: AnyLog = agent.events
+        self._desk, self._state, self._env, self._descendants = desk, state, env, descendants
+        self._box = Box(agent.config.box, agent.root, str(getattr(agent.gate, "session", env.get(MARK, ""))))
+        self._worker, self._last_seen = Worker(), LastSeen()
         self._looked: Callable[[], object] | None = None
         self.expected: list[str] | None = None  # the tools that the plan step at work names; None outside of a step
 
@@ -87,9 +75,10 @@ class GatedTools:
 
         What its programs get is `env`; `looked` is called behind each call that may have written.
         """
-        at = (self._config, root, env, descendants, self._box.at(root))
-        other = GatedTools(self._toolbox.at(root), desk, events, self._state, *at)
-        other._looked = looked
+        other = copy.copy(self)
+        other._toolbox, other._box, other._root = self._toolbox.at(root), self._box.at(root), root
+        other._desk, other._events, other._env, other._descendants = desk, events, env, descendants
+        other._worker, other._last_seen, other._looked = Worker(), LastSeen(), looked
         return other
 
     def wrote(self) -> bool:

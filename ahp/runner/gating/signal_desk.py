@@ -3,7 +3,7 @@
 import copy
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ahp.hosts.verdict_text import for_agent, rule_of, short_id
 from ahp.protocol.signals import ACTIONS_OF, Signal, reason_of
@@ -15,6 +15,9 @@ from ahp.runner.run.run_state import RunState, Talk
 from ahp.runner.run.state_machine import Stop
 from ahp.runner.words.actions import Respond
 from ahp.system.errors import AhpError
+
+if TYPE_CHECKING:
+    from ahp.runner.run.agent import Agent
 
 _PERSON_ONLY = "proceed_with_risk"
 
@@ -64,21 +67,10 @@ def modified(verdict: Verdict, args: Mapping[str, Any]) -> dict[str, Any]:
 class SignalDesk:
     """Asks the gate for one run, keeps what the model is to read next, and sends what it answers."""
 
-    def __init__(
-        self,
-        gate: Gate,
-        events: AnyLog,
-        state: RunState,
-        *,
-        issue: str | None,
-        max_same_blocks: int,
-    ) -> None:
-        self.gate = gate
-        self._events = events
-        self._state = state
-        self._talk: Talk = state
-        self._issue = issue
-        self._max_same_blocks = max_same_blocks
+    def __init__(self, agent: "Agent", state: RunState) -> None:
+        self.gate, self._events, self._issue = agent.gate, cast(AnyLog, agent.events), agent.issue
+        self._state, self._talk = state, cast(Talk, state)
+        self._max_same_blocks = agent.config.max_same_blocks
         self.overridable: list[str] = []  # signals of the last block that a person could let pass
 
     def beside(self, gate: Gate, events: AnyLog, talk: Talk) -> "SignalDesk":

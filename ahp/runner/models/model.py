@@ -3,7 +3,9 @@
 import sys
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
+
+from pydantic import Field
 
 from ahp.runner.run.conversation import Message
 from ahp.system.errors import AhpError
@@ -78,9 +80,9 @@ class Answer:
     text: str
     finish_reason: FinishReason = "stop"
     calls: tuple[NativeCall, ...] = ()
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    usd: float | None = 0.0
+    input_tokens: Annotated[int, Field(ge=0, strict=True)] | None = None
+    output_tokens: Annotated[int, Field(ge=0, strict=True)] | None = None
+    usd: Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)] | None = 0.0
     native: bool = False
 
 

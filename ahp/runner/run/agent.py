@@ -11,7 +11,6 @@ from pydantic import BaseModel
 
 from ahp.protocol.text import one_line
 from ahp.runner.config import AgentConfig
-from ahp.runner.gating.box import Box
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.issue_gates import IssueGates, Move
 from ahp.runner.gating.signal_desk import Gate, SignalDesk
@@ -187,19 +186,13 @@ class Run:
         config = agent.config
         self.agent, self.state, self._events = agent, state, agent.events
         self._over = False
-        self._desk = SignalDesk(
-            *(agent.gate, self._events, state),
-            issue=agent.issue,
-            max_same_blocks=config.max_same_blocks,
-        )
+        self._desk = SignalDesk(agent, state)
         self._name = str(getattr(agent.gate, "agent", AGENT))
         self._mark = secrets.token_hex(8)
         # With this run's own mark, as other runs of this process may set theirs.
         self.env = {**tool_environment(self._name), MARK: self._mark}
         self._descendants = Descendants(self._mark)
-        box = Box(config.box, agent.root, str(getattr(agent.gate, "session", self._mark)))
-        place = (config, agent.root, self.env, self._descendants, box)
-        tools = GatedTools(agent.toolbox, self._desk, self._events, state, *place)
+        tools = GatedTools(agent, self._desk, state, self.env, self._descendants)
         self.session = Session(agent, self._desk, tools, state)
         self._given: Given | None = None
         self._insisted = False  # whether work was taken up again for an answer that nothing covers
@@ -354,7 +347,7 @@ class Run:
         policies = [asked, *([added] if added not in ("auto", "none", asked) else [])]
         tools = self.session.tools
         for policy in policies:
-            left = self.session.budget.seconds_left()
+            left = self.session.seconds_left()
             seconds = config.verification_timeout_s if left is None else min(config.verification_timeout_s, left)
             tools.look()
             before = self.state.snapshot

@@ -12,12 +12,11 @@ from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation
 from ahp.runner.run.events import KINDS, VERSION, Event, Kind
 from ahp.runner.run.evidence import Given, differs
-from ahp.runner.run.limits import key
 from ahp.runner.run.prompts import Finding, Frames
 from ahp.runner.run.state_machine import NO_EVIDENCE, State
 from ahp.runner.verification.work_tree import Snapshot
 from ahp.runner.words.plan import BROKEN_OFF, Plan, StepStatus
-from ahp.system import clock
+from ahp.system import clock, digest, jsontext
 from ahp.system.errors import AhpError
 
 
@@ -131,6 +130,11 @@ class Talk:
             self.delivered[signal.id] = signal
             if signal.intensity == "prompt" and not denied:
                 self.waiting[signal.id] = signal
+
+
+def key(*what: Any) -> str:
+    """The digest under which is counted how often `what`, any JSON values, happened in a run."""
+    return digest.sha256(jsontext.encode(what).encode())
 
 
 def _block_keys(trigger: str, reasons: Sequence[Sequence[str]]) -> list[str]:

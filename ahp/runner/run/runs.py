@@ -2,7 +2,6 @@
 
 import os
 import secrets
-from dataclasses import dataclass
 
 from ahp.journal.place import journal_of
 from ahp.runner.run.events import FILE, read_events
@@ -11,16 +10,6 @@ from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository
 
 SCRIPT = "script.yaml"
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    """One run as a list shows it; `stop_reason` is "" while it goes on or when it was killed."""
-
-    id: str
-    started: str
-    task: str
-    stop_reason: str
 
 
 def project_root(place: str) -> str:
@@ -78,12 +67,15 @@ def ids(root: str) -> list[str]:
     return sorted(name for name in os.listdir(place) if os.path.isfile(os.path.join(place, name, FILE)))
 
 
-def summary(root: str, run_id: str) -> RunSummary:
-    """One run in short; `stop_reason` is UNREADABLE when its events cannot be read."""
+def summary(root: str, run_id: str) -> dict[str, str]:
+    """One run as a list shows it: `{id, started, task, stop_reason}`.
+
+    `stop_reason` is "" while it goes on or when it was killed, UNREADABLE when its events cannot be read.
+    """
     try:
         events = read_events(events_path(root, run_id))
     except AhpError as error:
-        return RunSummary(run_id, "", str(error), "UNREADABLE")
-    first = events[0] if events else {}
-    last = events[-1] if events else {}
-    return RunSummary(run_id, str(first.get("at", "")), str(first.get("task", "")), str(last.get("stop_reason", "")))
+        return {"id": run_id, "started": "", "task": str(error), "stop_reason": "UNREADABLE"}
+    first, last = (events[0], events[-1]) if events else ({}, {})
+    told = {"started": first.get("at"), "task": first.get("task"), "stop_reason": last.get("stop_reason")}
+    return {"id": run_id, **{name: str(value or "") for name, value in told.items()}}

@@ -2,12 +2,11 @@
 
 import copy
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ahp.facts.policy import AGENT_FILE
 from ahp.protocol.text import excerpt, failure, one_line
@@ -17,7 +16,6 @@ from ahp.runner.gating.signal_desk import SignalDesk, reasons
 from ahp.runner.models.model import (
     Answer,
     ContextOverflow,
-    FinishReason,
     Model,
     ModelError,
     NativeCall,
@@ -28,7 +26,6 @@ from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimmed, estimate
 from ahp.runner.run.events import AnyLog
 from ahp.runner.run.evidence import Given
-from ahp.runner.run.limits import Budget, Room
 from ahp.runner.run.prompts import Frames
 from ahp.runner.run.run_state import RunState, Talk
 from ahp.runner.run.state_machine import NO_EVIDENCE, Stop
@@ -39,7 +36,7 @@ from ahp.runner.words.actions import Malformed, Respond, ToolCall
 from ahp.runner.words.control_protocol import CONTROL_TOOL, FINAL_TOOL, ControlEnvelope, FinalAnswer
 from ahp.runner.words.plan import ID_LENGTH, PlanStep
 from ahp.runner.words.replies import OWN_TOOLS, Act, Final, Protocol, Reply, Words, read_reply
-from ahp.system import interrupt
+from ahp.system import clock, interrupt
 from ahp.system.deadline import Worker, awaited
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.interrupt import Ended
@@ -161,28 +158,47 @@ def _without_half_a_call(answer: Answer) -> Answer:
     return replace(answer, calls=(*whole, replace(last, args=begun)))
 
 
+_ANSWER = TypeAdapter(Answer)
+
+
 def fault_of(answer: object) -> str | None:
     """What is wrong with what a model returned as its Answer; None when it is one."""
-    if not isinstance(answer, Answer) or not isinstance(answer.text, str):
-        return "returned no Answer with text"
-    if not isinstance(answer.calls, tuple | list) or not all(
-        isinstance(call, NativeCall)
-        and isinstance(call.tool, str)
-        and isinstance(call.args, Mapping | str)
-        and isinstance(call.id, str)
-        for call in answer.calls
-    ):
-        return "returned calls that are no NativeCall of a name and arguments"
+    if not isinstance(answer, Answer):
+        return "returned no Answer"
     try:
+        _ANSWER.validate_python({**vars(answer), "calls": tuple(map(vars, answer.calls))})
         with_calls("", answer.calls)
-    except (ValueError, RecursionError):
-        return "returned a call whose arguments hold themselves"
-    if answer.finish_reason not in get_args(FinishReason):
-        return f"returned the finish reason {answer.finish_reason!r}; one of {', '.join(get_args(FinishReason))}"
-    counts = [answer.input_tokens or 0, answer.output_tokens or 0, answer.usd or 0]
-    if not all(isinstance(count, int | float) and 0 <= count < math.inf for count in counts):
-        return "reports tokens or a price that are no numbers"
+    except ValidationError as error:
+        return f"returned an Answer with a fault: {sentences(error)[0]}"
+    except (TypeError, ValueError, RecursionError) as error:
+        return f"returned calls that cannot be read: {failure(error)}"
     return None
+
+
+_SHORT = 3_000  # tokens that every model reads
+
+
+class Room:
+    """How long the messages of a request may be, in estimated tokens: as set, and a tenth less than what was refused.
+
+    Without a limit `window` is asked for one, once, when messages get long: most runs never need to know.
+    """
+
+    def __init__(self, limit: int | None, window: Callable[[], int | None] = lambda: None) -> None:
+        self.limit = limit
+        self._window: Callable[[], int | None] | None = window
+        self._shown: int | None = None
+
+    def needs(self, tokens: int) -> int | None:
+        """What to send at most of messages of that length; None without any limit."""
+        if self.limit is None and self._window is not None and tokens > _SHORT:
+            window, self._window = self._window, None
+            self.limit = window()
+        return min((limit for limit in (self.limit, self._shown) if limit is not None), default=None)
+
+    def refused(self, tokens: int) -> None:
+        """A request of that length was too long: not every one is to be refused before it is shortened."""
+        self._shown = min(tokens * 9 // 10, self._shown or tokens)
 
 
 _ANSWERS = ("answer", "react")
@@ -214,8 +230,7 @@ class Session:
         self._native = False  # whether the model could call its tools as such
         self._calls: list[ToolCall | Malformed] = []  # of the last reply, beside its text
         self._root, self._issue, self._brief = agent.root, agent.issue, ""
-        # Here the clock of the budget starts.
-        self.budget = Budget(config, state)
+        self._started = clock.monotonic() - state.seconds  # of the budget's wall time
         self._room = Room(config.context_tokens, lambda: _window(agent.model, config.max_tokens))
         self._model, self._wants, self._worker = agent.model, wants(known, self._form), Worker()
         self._reminders: list[str] = []
@@ -234,6 +249,20 @@ class Session:
         other._worker = Worker()
         other._root, other._brief = root, ""
         return other
+
+    def seconds_left(self) -> float | None:
+        """Seconds until the run's wall time is over, at least 0; None without limit."""
+        seconds = self.config.budget_seconds
+        return None if seconds is None else max(0.0, seconds - (clock.monotonic() - self._started))
+
+    def exhausted(self) -> str | None:
+        """The stop reason of the first budget that is used up, or None; 0 allows nothing."""
+        tokens, usd = self.config.budget_tokens, self.config.budget_usd
+        if tokens is not None and self.state.tokens >= tokens:
+            return "BUDGET_TOKENS"
+        if usd is not None and self.state.usd >= usd:
+            return "BUDGET_USD"
+        return "BUDGET_TIME" if self.seconds_left() == 0.0 else None
 
     def remind(self, text: str) -> None:
         """Puts `text` before whatever the model is told next."""
@@ -320,7 +349,7 @@ class Session:
 
     def _asked(self, scene: str) -> Answer:
         """The model's answer to the conversation, which is made to fit. Raises Stop when there is none."""
-        over = self.budget.exhausted()
+        over = self.exhausted()
         if over:
             raise Stop(over, f"the run ends here: {_OVER_BUDGET[over]}. Raise it in {AGENT_FILE} to go on.")
         room = self._room.needs(estimate(self._conversation.messages))
@@ -350,7 +379,7 @@ class Session:
     def _wait(self, error: ModelError, retry: int) -> None:
         """Waits before a request is made again. Raises Stop when there is not that much time."""
         seconds = _FIRST_WAIT * 2 ** (retry - 1) if error.retry_after_s is None else max(error.retry_after_s, 0.0)
-        left = self.budget.seconds_left()
+        left = self.seconds_left()
         if seconds > self.config.model_timeout_s or (left is not None and seconds >= left):
             raise Stop("MODEL_ERROR", f"{error} (to be asked again in {seconds:g} s, for which there is no time)")
         self.events("model_retry", problem=str(error), retry=retry, seconds=seconds)
@@ -359,7 +388,7 @@ class Session:
     def _query(self, scene: str, attempt: int) -> Answer:
         messages: list[Message] = [message.copy() for message in self._conversation.messages]
         seconds = self.config.model_timeout_s
-        left = self.budget.seconds_left()
+        left = self.seconds_left()
         seconds = seconds if left is None else min(seconds, left)
         want, who = self._wants.get(scene, Want("words")), f"the model {self._model.name}"
         self.events(
@@ -385,7 +414,7 @@ class Session:
             raise
         except Timeout as error:
             self._worker.leave()
-            over = self.budget.exhausted()
+            over = self.exhausted()
             raise Stop(over or "MODEL_TIMEOUT", f"{error} (model_timeout_s, budget_seconds in {AGENT_FILE})") from error
         except AhpError as error:
             raise Stop("MODEL_ERROR", str(error)) from error
@@ -506,7 +535,7 @@ class Session:
         for number, call in enumerate(reply.calls, start=1):
             call_id = (call.id or f"call {number}") if len(reply.calls) > 1 else ""
             left = len(reply.calls) - number
-            outcome = self.tools.call(replace(call, id=call_id), self.budget.seconds_left(), left)
+            outcome = self.tools.call(replace(call, id=call_id), self.seconds_left(), left)
             said.append(prompts.result(call.tool, outcome.text, outcome.advice, self.frames, call_id))
         return "\n\n".join(said)
 

@@ -219,7 +219,7 @@ def test_a_run_is_found_by_the_beginning_of_its_id(project: Path) -> None:
         runs.find(str(project), "2026")
     with pytest.raises(AhpError, match="no run '3'"):
         runs.find(str(project), "3")
-    assert runs.summary(str(project), "20260101-1").stop_reason == ""
+    assert runs.summary(str(project), "20260101-1")["stop_reason"] == ""
     assert "unfinished" in ahp("list").stdout
 
 

@@ -1,12 +1,13 @@
-"""ahp.runner.run.limits"""
+"""What a run may use: ahp.runner.run.session"""
 
 from __future__ import annotations
 
 import pytest
 
 from ahp.runner.config import AgentConfig
-from ahp.runner.run.limits import Budget, Room, key
-from ahp.runner.run.run_state import RunState
+from ahp.runner.run.run_state import RunState, key
+from ahp.runner.run.session import Room, Session
+from ahp.system import clock
 
 
 def test_what_is_counted_is_told_apart_by_all_that_is_given() -> None:
@@ -34,9 +35,11 @@ def test_a_budget_is_exhausted_when_all_of_it_is_used(
 ) -> None:
     state = RunState()
     vars(state).update(used)
-    budget = Budget(AgentConfig.model_validate(limits), state)
-    assert budget.exhausted() == reason
-    assert (budget.seconds_left() is None) is ("budget_seconds" not in limits)
+    session = Session.__new__(Session)
+    session.config, session.state = AgentConfig.model_validate(limits), state
+    session._started = clock.monotonic() - state.seconds
+    assert session.exhausted() == reason
+    assert (session.seconds_left() is None) is ("budget_seconds" not in limits)
 
 
 def test_the_room_of_a_model_is_learned_from_what_it_refuses() -> None:

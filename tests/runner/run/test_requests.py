@@ -46,13 +46,14 @@ def test_a_call_stands_in_the_conversation_as_text() -> None:
         (Answer("a"), None),
         (Answer("", "tool_calls", (LOOK,), 1, 2, 0.5), None),
         ("a", "no Answer"),
-        (Answer(None), "no Answer"),  # type: ignore[arg-type]
-        (Answer("", calls=LOOK), "no NativeCall"),  # type: ignore[arg-type]
-        (Answer("", calls=({"tool": "look"},)), "no NativeCall"),  # type: ignore[arg-type]
-        (Answer("", calls=(NativeCall("look", None),)), "no NativeCall"),  # type: ignore[arg-type]
-        (Answer("", calls=(NativeCall("look", ROUND),)), "hold themselves"),
-        (Answer("", "end_turn"), "finish reason 'end_turn'"),  # type: ignore[arg-type]
-        (Answer("", usd=float("inf")), "no numbers"),
+        (Answer(None), "a fault: text: "),  # type: ignore[arg-type]
+        (Answer("", calls=LOOK), "cannot be read"),  # type: ignore[arg-type]
+        (Answer("", calls=({"tool": "look"},)), "cannot be read"),  # type: ignore[arg-type]
+        (Answer("", calls=(NativeCall("look", None),)), "a fault: calls.0.args"),  # type: ignore[arg-type]
+        (Answer("", calls=(NativeCall("look", ROUND),)), "cannot be read"),
+        (Answer("", "end_turn"), "finish_reason: Input should be 'stop'"),  # type: ignore[arg-type]
+        (Answer("", usd=float("inf")), "usd: "),
+        (Answer("", input_tokens="7"), "input_tokens: "),  # type: ignore[arg-type]
         (Answer("", usd=None), None),
     ],
 )
