@@ -122,21 +122,11 @@ class Checkouts:
     def _ignored_paths(self) -> list[str]:
         """What git ignores and a step needs all the same: installed packages, and small files such as settings."""
         if self._ignored is None:
-            listed = _ignored(self._repo)
-            folders = [name.rstrip("/") for name in listed if name.endswith("/")]
-            files = [name for name in listed if not name.endswith("/") and self._is_small(name)]
-            self._ignored = [*filter(self._is_installed, folders), *files[:_MOST]]
+            listed = [(name, os.path.join(self.root, name)) for name in _ignored(self._repo)]
+            folders = [name.rstrip("/") for name, place in listed if name.endswith("/") and _is_installed(place[:-1])]
+            files = [name for name, place in listed if not name.endswith("/") and _is_small(place)]
+            self._ignored = [*folders, *files[:_MOST]]
         return self._ignored
-
-    def _is_installed(self, folder: str) -> bool:
-        return os.path.basename(folder) in _INSTALLED or os.path.isfile(os.path.join(self.root, folder, _VENV))
-
-    def _is_small(self, path: str) -> bool:
-        try:
-            status = os.lstat(os.path.join(self.root, path))
-        except OSError:
-            return False
-        return stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST
 
     def _bring(self, path: str, checkout: Checkout) -> None:
         """Links an ignored folder, which may be large, and copies an ignored file, which a step may change."""
@@ -152,6 +142,14 @@ class Checkouts:
         except OSError as error:
             raise AhpError(f"{path} cannot be brought into a checkout: {error.strerror}") from None
         checkout.extra.append(path)
+
+
+def _is_installed(folder: str) -> bool:
+    return os.path.basename(folder) in _INSTALLED or os.path.isfile(os.path.join(folder, _VENV))
+
+
+def _is_small(place: str) -> bool:
+    return os.path.isfile(place) and not os.path.islink(place) and os.path.getsize(place) <= _LARGEST
 
 
 def _ignored(repo: Repository) -> list[str]:

@@ -18,7 +18,7 @@ from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.model import Model
 from ahp.runner.run import prompts
 from ahp.runner.run.events import VERSION, EventLog
-from ahp.runner.run.evidence import Given, VerificationNotes, changed_in, uncovered
+from ahp.runner.run.evidence import Given, changed_in, uncovered
 from ahp.runner.run.run_state import RunState
 from ahp.runner.run.session import Session
 from ahp.runner.run.state_machine import NO_EVIDENCE, State, Stop, check_move
@@ -198,7 +198,6 @@ class Run:
         self._insisted = False  # whether work was taken up again for an answer that nothing covers
         self._issue = IssueGates(self.session, agent.issue, agent.move) if agent.issue is not None else None
         self.verification = Verification(agent.verifiers, agent.root, self.env, config)
-        self._verification_notes = VerificationNotes()
         self.parallel: ParallelSteps | None = None
         if config.jobs > 1 or state.folders:
             from ahp.runner.parallel import scheduler
@@ -245,7 +244,7 @@ class Run:
             self.parallel.close()
         self.session.tools.look()
         self._desk.next_call()  # what nobody will answer any more
-        state, noted = self.state, self._verification_notes
+        state, noted = self.state, self.verification
         changed = changed_in(state.first, self.agent.root)
         unverified = list(noted.notes)
         if changed and not noted.verified and not unverified:
@@ -261,7 +260,7 @@ class Run:
             reason,
             state.at,
             plan=state.plan,
-            verification=self.verification.result,
+            verification=noted.result,
             notes=[*notes, *self._changed_meanwhile(), *([_REMOVED] if self._events.removed else [])],
             overridable=list(overridable),
             changed=changed,
@@ -341,30 +340,26 @@ class Run:
 
     def _verify(self) -> str | None:
         """What verification found wrong, or None. A plan adds to what the settings ask for and removes nothing."""
-        config = self.session.config
-        asked = config.verification_policy or "auto"
-        added = self._work.policy or "auto"
-        policies = [asked, *([added] if added not in ("auto", "none", asked) else [])]
-        tools = self.session.tools
+        tools, check = self.session.tools, self.verification
+        policies = check.asked(self._work.policy)
         for policy in policies:
-            left = self.session.seconds_left()
-            seconds = config.verification_timeout_s if left is None else min(config.verification_timeout_s, left)
+            limit, left = self.agent.config.verification_timeout_s, self.session.seconds_left()
             tools.look()
-            before = self.state.snapshot
-            found = self.verification.run(
+            before, since = self.state.snapshot, self.state.first.base if self.state.first else ""
+            found = check.run(
                 policy,
-                seconds,
+                limit if left is None else min(limit, left),
                 wrote=lambda: tools.wrote() or self._work.expects_writes,
-                since=self.state.first.base if self.state.first else "",
+                since=since,
             )
             if found == NOT_ASKED and policy != policies[-1]:
                 continue
             tools.look()
             self._events("final_verify", policy=policy, result=found.as_json())
-            self._verification_notes.read(found, before, self.state.snapshot)
+            check.note(before, self.state.snapshot)
             if found.red:
                 return f"verification failed ({found.type}): {found.told()}"
-            if policy == "auto" and self.verification.has_in_auto(policies[-1]):
+            if check.covers(policy, policies[-1]):
                 break
         return None
 

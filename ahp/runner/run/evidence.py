@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from ahp.runner.run.prompts import files_named
 from ahp.runner.verification.project import DERIVED
-from ahp.runner.verification.result import NOT_MADE, VerificationResult
-from ahp.runner.verification.verifier import NOT_ASKED
 from ahp.runner.verification.work_tree import Snapshot, changed_since, differing, view_of
 
 # `src/app.py`, `a.txt`: not the end of an address, nor `e.g.`.
@@ -89,38 +87,3 @@ def _names_a_file(task: str, text: str, root: str) -> bool:
         return True
     named += [found[0] for found in _FILE.finditer(text)][:_MOST_NAMES]
     return any(os.path.exists(os.path.join(root, name)) for name in named)
-
-
-class VerificationNotes:
-    """Reads the results of a run in order, with what the project's files held `before` and `after` each of them."""
-
-    def __init__(self) -> None:
-        self._last: VerificationResult | None = None
-        self._red_at: Snapshot | None = None
-        self._doubts: dict[str, None] = {}
-
-    def read(self, found: VerificationResult, before: Snapshot | None, after: Snapshot | None) -> None:
-        """Takes note of one result. Where git cannot tell what files hold (None), nothing is claimed of them."""
-        self._last = found
-        changed = differing(before, after) if before is not None and after is not None else []
-        if changed:
-            who = "by its tests or by somebody else"
-            told = f"Files changed while the project was verified, {who}: {files_named(changed)}."
-            self._doubts[f"{told} What they hold now was not verified."] = None
-        if found.red:
-            self._red_at = before
-        elif found.ok and before is not None and before == self._red_at:
-            self._doubts["Verified red, then green, though no file had changed: a test may be flaky."] = None
-
-    @property
-    def notes(self) -> list[str]:
-        """One sentence each."""
-        last = self._last
-        unmade = last is not None and last != NOT_ASKED and last.type in NOT_MADE
-        said = [f"not verified ({last.type}): {last.summary}"] if last and unmade else []
-        return [*said, *(last.cautions if last else ()), *self._doubts]
-
-    @property
-    def verified(self) -> list[str]:
-        """What the last verification found green, a sentence each."""
-        return [self._last.summary] if self._last is not None and self._last.ok else []

@@ -216,9 +216,7 @@ class RunState(Talk):
         self.failed: dict[str, list[int]] = {}
         self.replans = self.requests = self.tokens = 0
         self.usd = self.seconds = 0.0
-        self.iterations: dict[str, int] = {}
-        self.step_calls: dict[str, int] = {}
-        self.requests_of: dict[str, int] = {}
+        self.iterations, self.step_calls, self.requests_of = Counter[str](), Counter[str](), Counter[str]()
         self._step = self._place = ""
         self._called = False
         self._broken_off: set[str] = set()
@@ -306,7 +304,9 @@ class RunState(Talk):
                 )
             case "plan_generated":
                 self.plan, self.left_out = Plan.model_validate(event["plan"]), list(event["left_out"])
-                self.iterations, self.step_calls, self.redone = {}, {}, {}
+                self.redone = {}
+                self.iterations.clear()
+                self.step_calls.clear()
                 self.recovering, self.open_step = None, None
                 self._step, self.found = "", ("", "")
             case "replan":
@@ -336,8 +336,7 @@ class RunState(Talk):
             case "control_signal":
                 self._control(event, talk)
             case "tool_call":
-                step = self._step_of(event)
-                self.step_calls[step] = self.step_calls.get(step, 0) + 1
+                self.step_calls[self._step_of(event)] += 1
                 self._called, self._calling = True, str(event.get("step", ""))
             case "tool_result":
                 self._count_result(event)
@@ -375,9 +374,9 @@ class RunState(Talk):
                 open_steps.add(step.id)
         self._broken_off.clear()
         # A step of a new plan that has the name of a failed one begins at nothing.
-        self.step_calls = {step: calls for step, calls in self.step_calls.items() if step in open_steps}
+        self.step_calls = Counter({step: calls for step, calls in self.step_calls.items() if step in open_steps})
         places = {*_PLACES.values(), *(f"step {step}" for step in open_steps)}
-        self.iterations = {place: spent for place, spent in self.iterations.items() if place in places}
+        self.iterations = Counter({place: spent for place, spent in self.iterations.items() if place in places})
 
     def _start(self, event: Event) -> None:
         self.task, self.issue, self.nonce = str(event["task"]), event["issue"], str(event["nonce"])
@@ -401,12 +400,12 @@ class RunState(Talk):
     def _request(self, event: Event) -> None:
         self.requests += 1
         by = str(event.get("step") or "")
-        self.requests_of[by] = self.requests_of.get(by, 0) + 1
+        self.requests_of[by] += 1
         if not event.get("parallel"):
             self._place = by
         place = f"step {self._step_of(event)}" if event["scene"] == "step" else _PLACES.get(event["scene"])
         if place is not None and event["attempt"] == 1:
-            self.iterations[place] = self.iterations.get(place, 0) + 1
+            self.iterations[place] += 1
 
     def _start_step(self, event: Event) -> None:
         step = str(event["step_id"])

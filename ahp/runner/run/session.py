@@ -315,7 +315,7 @@ class Session:
         most = self.config.max_iterations
 
         def ask() -> str:
-            if self.state.iterations.get(where, 0) >= most:
+            if self.state.iterations[where] >= most:
                 raise Stop(
                     "MAX_ITER",
                     f"{where} was not finished after {most} model requests. Read the events of this run, "
@@ -607,7 +607,7 @@ def work_on(session: Session, step: PlanStep, begin: Callable[[], object]) -> tu
             asked = signal.control == "replan"
             return (f"step {step.id} asks for it: {signal.reason or 'no reason given'}" if asked else None), asked
         if isinstance(reply, Act):
-            if session.state.step_calls.get(step.id, 0) + len(reply.calls) > most:
+            if session.state.step_calls[step.id] + len(reply.calls) > most:
                 return f"step {step.id} needed more than {most} tool calls (max_step_tool_calls)", False
             session.say(session.act(reply))
         elif isinstance(reply, Malformed):

@@ -124,9 +124,6 @@ def display_tool(show: Callable[[str], object]) -> FunctionTool:
     )
 
 
-_MEMBERS = ("name", "description", "kind", "args", "writes", "timeout_s", "touches", "run")
-
-
 def standard_tools(show: Callable[[str], object]) -> list[Tool]:
     """ahp's own tools; `show` gets what a model displays to the person."""
     return [*file_tools(), *edit_tools(), command_tool(), display_tool(show)]
@@ -151,13 +148,9 @@ def all_tools(show: Callable[[str], object]) -> list[Tool]:
 
 
 def _given(value: Any) -> list[Tool]:
-    if not _is_tool(value) and callable(value):
+    if not isinstance(value, Tool) and callable(value):
         value = value()
-    found = [value] if _is_tool(value) else list(value) if isinstance(value, Iterable) else None
-    if found is None or not all(map(_is_tool, found)):
-        raise AhpError(f"it gives no tool; a tool has {', '.join(_MEMBERS)}")
+    found = [value] if isinstance(value, Tool) else list(value) if isinstance(value, Iterable) else None
+    if found is None or not all(isinstance(one, Tool) for one in found):
+        raise AhpError("it gives no tool: what one has, ahp.runner.Tool says")
     return found
-
-
-def _is_tool(value: object) -> bool:
-    return all(hasattr(value, name) for name in _MEMBERS)

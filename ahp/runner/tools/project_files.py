@@ -146,12 +146,9 @@ def listed(root: str, place: str) -> list[str]:
         return [place]
     found = _git_lists(top, place)
     if found is None:
-        found = [
-            os.path.relpath(os.path.join(folder, name), top)
-            for folder, folders, names in os.walk(os.path.join(top, place))
-            if not _leave_out(folders)
-            for name in names
-        ]
+        walked = os.walk(os.path.join(top, place))
+        found = [os.path.relpath(os.path.join(folder, name), top) for folder, _, names in walked for name in names]
+        found = [name for name in found if ".git" not in name.split("/")]
     return sorted(set(found))[:_MOST_FILES]
 
 
@@ -165,11 +162,6 @@ def _git_lists(top: str, place: str) -> list[str] | None:
         return None
     names = data.decode("utf-8", "surrogateescape").split("\0")
     return [name for name in names if name and os.path.lexists(os.path.join(top, name))]
-
-
-def _leave_out(folders: list[str]) -> bool:
-    folders[:] = sorted(name for name in folders if name != ".git")
-    return False
 
 
 @contextmanager

@@ -2,13 +2,14 @@
 
 import json
 import os
+import re
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
 from pydantic_core import to_json, to_jsonable_python
@@ -82,6 +83,7 @@ WRITING = frozenset(
 # What editors with one name for several tools say in `command`.
 _EDITOR_COMMANDS = {"view": "read_file", "create": "write_file", "str_replace": "edit"}
 
+_NO_TEXT = re.compile(r"[\0\udc80-\udcff]")
 # Kinds whose calls count as writing unless the tool says that it does not.
 _MAY_WRITE = ("shell", "write", "edit", "patch", "mcp", "other")
 
@@ -106,6 +108,7 @@ class ToolContext:
     """Gives the text that a shell is to run for a command: in the box of this call, where it has one."""
 
 
+@runtime_checkable
 class Tool(Protocol):
     """One tool. It runs only behind the gates of `ahp.runner.gating.gated_tools`."""
 
@@ -319,7 +322,8 @@ def result_text(value: Any, seconds: float, name: str) -> str:
     if value is None:
         return "(done; it returned nothing)"
     if isinstance(value, bytes | bytearray | memoryview):
-        return _of_bytes(bytes(value))
+        text = bytes(value).decode("utf-8", "surrogateescape")
+        return f"({len(bytes(value))} bytes that are no text)" if _NO_TEXT.search(text) else text
     if isinstance(value, Iterator | AsyncIterator):
         raise TypeError(f"{name} returned a {type(value).__name__}; nothing of it has run, it has to return a list")
     if isinstance(value, BaseException):
@@ -330,11 +334,3 @@ def result_text(value: Any, seconds: float, name: str) -> str:
         return str(value)
     # What JSON has only a text for (a date, a path) is that text.
     return str(json.loads(text)) if text.startswith('"') else text
-
-
-def _of_bytes(data: bytes) -> str:
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        text = "\0"
-    return f"({len(data)} bytes that are no text)" if "\0" in text else text

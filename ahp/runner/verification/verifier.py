@@ -7,7 +7,8 @@ from ahp.protocol.text import failure
 from ahp.runner.config import AgentConfig
 from ahp.runner.verification import detection
 from ahp.runner.verification.project_verifier import ProjectVerifier
-from ahp.runner.verification.result import VerificationResult
+from ahp.runner.verification.result import NOT_MADE, VerificationResult
+from ahp.runner.verification.work_tree import Snapshot, differing
 from ahp.system.errors import AhpError
 from ahp.system.interrupt import Ended
 
@@ -23,7 +24,7 @@ class Verifier(Protocol):
 
 
 class Verification:
-    """The verifiers of a run by policy; `result` is what was found last.
+    """The verifiers of a run by policy; `result` is what was found last, and what it leaves open are `notes`.
 
     `auto` makes every check of the project once something was written, `none` makes none, `run_pytest` and the like
     make one kind of check; `verifiers` are further ones, or stand in for those. Checks run with `env`.
@@ -40,13 +41,47 @@ class Verification:
         named = _by_policy(one.name for one in self._config.checks)
         self.policies = tuple(dict.fromkeys(["auto", "none", "run_pytest", *named, *verifiers]))
         self.result: VerificationResult | None = None
+        self._red_at: Snapshot | None = None
+        self._doubts: dict[str, None] = {}
         self._verifiers = verifiers
         self._root = root
         self._env = env
 
-    def has_in_auto(self, policy: str) -> bool:
-        """Whether `auto` makes the checks of this policy, too."""
-        return policy in self._built_in() and policy not in self._verifiers
+    def asked(self, added: str | None) -> list[str]:
+        """The policies to ask: that of the settings, and the one that a plan adds. It removes nothing."""
+        own, added = self._config.verification_policy or "auto", added or "auto"
+        covered = added in ("auto", "none", own)
+        return [own] if covered else [own, added]
+
+    def covers(self, policy: str, other: str) -> bool:
+        """Whether `policy` makes the checks of `other`, too."""
+        return policy == "auto" and other in self._built_in() and other not in self._verifiers
+
+    def note(self, before: Snapshot | None, after: Snapshot | None) -> None:
+        """Takes note of the last result. Where git cannot tell what files hold (None), nothing is claimed of them."""
+        assert self.result is not None
+        changed = differing(before, after) if before is not None and after is not None else []
+        if changed:
+            who = "by its tests or by somebody else"
+            told = f"Files changed while the project was verified, {who}: {', '.join(changed[:20])}."
+            self._doubts[f"{told} What they hold now was not verified."] = None
+        if self.result.red:
+            self._red_at = before
+        elif self.result.ok and before is not None and before == self._red_at:
+            self._doubts["Verified red, then green, though no file had changed: a test may be flaky."] = None
+
+    @property
+    def notes(self) -> list[str]:
+        """What is not verified or in doubt, a sentence each."""
+        last = self.result
+        unmade = last is not None and last != NOT_ASKED and last.type in NOT_MADE
+        said = [f"not verified ({last.type}): {last.summary}"] if last and unmade else []
+        return [*said, *(last.cautions if last else ()), *self._doubts]
+
+    @property
+    def verified(self) -> list[str]:
+        """What the last verification found green, a sentence each."""
+        return [self.result.summary] if self.result is not None and self.result.ok else []
 
     def run(self, policy: str, timeout_s: float, *, wrote: Callable[[], bool], since: str = "") -> VerificationResult:
         """Verifies as `policy` says, in at most `timeout_s`. `since` is the commit at which the run began, if any."""

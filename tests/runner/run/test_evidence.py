@@ -12,11 +12,11 @@ from pydantic import BaseModel
 from ahp.runner.config import AgentConfig
 from ahp.runner.models.model import Answer, NativeCall
 from ahp.runner.run.agent import Agent
-from ahp.runner.run.evidence import VerificationNotes
 from ahp.runner.run.state_machine import NO_EVIDENCE
 from ahp.runner.scripted import Scripted, ScriptedModel, scripted_tool
 from ahp.runner.tools.catalog import standard_tools
 from ahp.runner.verification.result import VerificationResult
+from ahp.runner.verification.verifier import Verification
 from ahp.runner.verification.work_tree import Snapshot
 from tests.conftest import Repo
 from tests.runner.runs import DONE, REPLAN, Scene, call, plan
@@ -28,10 +28,10 @@ FLAKY = "Verified red, then green, though no file had changed: a test may be fla
 
 
 def told(*read: tuple[VerificationResult, Snapshot | None, Snapshot | None]) -> list[str]:
-    notes = VerificationNotes()
-    for found, before, after in read:
-        notes.read(found, before, after)
-    return notes.notes
+    verification = Verification({}, ".", {})
+    for verification.result, before, after in read:
+        verification.note(before, after)
+    return verification.notes
 
 
 def test_a_test_that_passes_the_second_time_may_be_flaky() -> None:
