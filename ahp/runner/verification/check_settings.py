@@ -95,16 +95,12 @@ def _reader(name: str) -> Callable[[str], Parts] | None:
 
 def _settings(text: str) -> Parts:
     """The settings that tell, by their names from the top down; a text that cannot be read as a whole, under ""."""
-    for read in (_json, tomllib.loads, _ini):
+    for read in (jsontext.decode, tomllib.loads, _ini):
         try:
-            return {name: value for name, value in _flat(read(text)) if _TELLS.fullmatch(name)}
+            return {name: value for name, value in _flat(read(text.lstrip("\ufeff"))) if _TELLS.fullmatch(name)}
         except (ValueError, configparser.Error, RecursionError):
             continue
     return {"": text}
-
-
-def _json(text: str) -> Any:
-    return jsontext.decode(text.lstrip("\ufeff"))
 
 
 def _ini(text: str) -> Any:
@@ -114,16 +110,12 @@ def _ini(text: str) -> Any:
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    parts = value.items() if hasattr(value, "items") else enumerate(value) if _holds_tables(value) else None
-    if parts is None:
+    tables = isinstance(value, list) and any(isinstance(one, dict) for one in value)
+    if not tables and not hasattr(value, "items"):
         yield name, str(value)
         return
-    for key, part in parts:
+    for key, part in enumerate(value) if tables else value.items():
         yield from _flat(part, f"{name}.{key}" if name else str(key))
-
-
-def _holds_tables(value: Any) -> bool:
-    return isinstance(value, list) and any(isinstance(one, dict) for one in value)
 
 
 def _javascript(text: str) -> Parts:

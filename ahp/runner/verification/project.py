@@ -50,11 +50,14 @@ class Project:
             changed = self._below([*self._state.changed, *_since(self.repository, since)])
             self.changed = set(filter(ours, changed))
         self._known = frozenset(paths)
-        self._folders = _by_folder(paths)
+        # Names by folder, "." for the root, and folders by name; without other people's code.
+        self._folders: dict[str, list[str]] = {}
         self._named: dict[str, list[str]] = {}
-        for folder, names in self._folders.items():
-            for name in names:
-                self._named.setdefault(name, []).append(folder)
+        for path in paths:
+            folder, _, name = path.rpartition("/")
+            if ours(folder):
+                self._folders.setdefault(folder or ".", []).append(name)
+                self._named.setdefault(name, []).append(folder or ".")
         self._texts: dict[str, str] = {}
 
     def _below(self, paths: list[str]) -> list[str]:
@@ -115,13 +118,11 @@ class Project:
 
     def below(self, directory: str) -> list[str]:
         """The paths below a folder, relative to it, without those of other people's code."""
-        if directory == ".":
-            return [joined(folder, name) for folder, names in self._folders.items() for name in names]
-        long = len(directory) + 1
+        above = "" if directory == "." else f"{directory}/"
         return [
-            joined(folder[long:] or ".", name)
+            joined(folder, name).removeprefix(above)
             for folder, names in self._folders.items()
-            if folder == directory or folder.startswith(f"{directory}/")
+            if f"{folder}/".startswith(above)
             for name in names
         ]
 
@@ -186,15 +187,6 @@ def tops(folders: list[str]) -> list[str]:
 def joined(directory: str, path: str) -> str:
     """A path relative to `directory`, as one relative to the root."""
     return path if directory == "." else f"{directory}/{path}"
-
-
-def _by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Names by folder, "." for the root, without folders of other people's code."""
-    found: dict[str, list[str]] = {}
-    for path in paths:
-        folder, _, name = path.rpartition("/")
-        found.setdefault(folder or ".", []).append(name)
-    return {folder: names for folder, names in found.items() if ours(folder)}
 
 
 def _repository(root: str) -> Repository | None:

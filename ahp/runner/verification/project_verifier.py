@@ -37,11 +37,11 @@ from ahp.system.version import __version__
 _REPORT_LIMIT = 64 << 20  # bytes
 _LAST = 64 << 10  # bytes of what was printed
 # What a test run, a make or a hook around this process has set is not the project's. All else is as it was found.
-_running_LISTED = (
+_OF_RUNS_AROUND = (
     "MAKEFLAGS MFLAGS MAKELEVEL NODE_TEST_CONTEXT JEST_WORKER_ID VITEST VITEST_POOL_ID VITEST_WORKER_ID "
     "COVERAGE_PROCESS_START"
 )
-_NOT_THE_PROJECTS = frozenset(_running_LISTED.split())
+_NOT_THE_PROJECTS = frozenset(_OF_RUNS_AROUND.split())
 _PREFIXES = ("PYTEST_", "COV_CORE_")
 
 
