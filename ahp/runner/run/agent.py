@@ -251,9 +251,16 @@ class Run:
             unverified.append("What changed was not verified: no check was asked for.")
         if self._given is not None and self._given.unsure:
             unverified.append(f"The model is unsure: {one_line(self._given.unsure, 500)}")
-        figures = {"requests": state.requests, "tokens": state.tokens, "usd": state.usd}
         notes = [*self._desk.notes, *(self.parallel.notes if self.parallel is not None else ()), *noted.notes]
-        self._events("run_end", answer=answer, stop_reason=reason, state=state.at.value, **figures)
+        self._events(
+            "run_end",
+            answer=answer,
+            stop_reason=reason,
+            state=state.at.value,
+            requests=state.requests,
+            tokens=state.tokens,
+            usd=state.usd,
+        )
         self._over = True
         return AgentTurn(
             answer,
