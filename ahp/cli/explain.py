@@ -13,7 +13,7 @@ from ahp.gate.explain import Explanation, Reason, explain, shown
 from ahp.hosts import api, asking, policy_here, verdict_text
 from ahp.journal import answers
 from ahp.journal.answers import RISK
-from ahp.journal.logged_signal import LoggedSignal
+from ahp.journal.episodes import LoggedSignal
 from ahp.journal.place import journal_of
 from ahp.journal.respond import possible
 from ahp.journal.state import State
