@@ -6,11 +6,15 @@ import json
 
 import pytest
 
-from ahp.agents import clients, doctor, install
+from ahp.agents import clients, doctor, install, wing
 from ahp.agents.clients import Client, Unreadable
 from ahp.protocol.triggers import TRIGGERS
 from tests.agents.conftest import Ask, found
 from tests.conftest import PROJECT, Repo
+
+
+def test_the_wing_names_each_client() -> None:
+    assert wing.CLIENTS == tuple(clients.CLIENTS)
 
 
 @pytest.mark.parametrize("client", clients.CLIENTS)
