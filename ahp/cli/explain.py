@@ -10,7 +10,7 @@ import click
 from ahp.cli.options import FACTS, ISSUE, TEXT_OR_JSON, TRIGGERS_THERE_ARE, triggers
 from ahp.cli.run import event_here, unstaged
 from ahp.gate.explain import Explanation, Reason, explain, shown
-from ahp.hosts import api, asking, policy_here, verdict_text
+from ahp.hosts import api, asking, verdict_text
 from ahp.journal import answers
 from ahp.journal.answers import RISK
 from ahp.journal.episodes import LoggedSignal
@@ -123,6 +123,7 @@ def _rules_of(verdict: Verdict) -> Counter[str]:
 
 def _asked_at(rule: str) -> list[str]:
     """The triggers at which the policy here asks a rule of that name. Raises AhpError where there is none."""
+    from ahp.hosts import policy_here  # reads pydantic, which a compiled policy needs no more
 
     policy = policy_here.of_work_tree(asking.around(os.getcwd()))
     found = {one.trigger for one in policy.rules if one.key == rule}

@@ -11,11 +11,7 @@ import click
 
 from ahp.cli.groups import Group
 from ahp.cli.options import TEXT_OR_JSON, seconds_of
-from ahp.hosts import skipping
-from ahp.hosts.ci.setup import keeps_anchors
-from ahp.hosts.git.install import installed_log
 from ahp.journal import anchors, query
-from ahp.journal import repair as pruning
 from ahp.journal.append import Journal
 from ahp.journal.place import journal_of
 from ahp.journal.query import Filter, Open
@@ -117,6 +113,8 @@ def command(
 @TEXT_OR_JSON
 def verify(anchor: str | None, remote: str | None, form: str) -> int:
     """Check that the log is as it was written, line by line. Exit code 1 when it is not."""
+    from ahp.hosts.ci.setup import keeps_anchors
+
     log, lost, repo = journal(), _installed_log(), _repository()
     kept = [anchor] if anchor is not None else []
     if remote is not None and repo is None:
@@ -150,6 +148,8 @@ def verify(anchor: str | None, remote: str | None, form: str) -> int:
 @click.option("--before", required=True, metavar="TIME", help="A day, or an age like 180d: what is older goes.")
 def prune(before: str) -> int:
     """Remove old files of the log; the last 90 days and the last two files stay, and the log says what went."""
+    from ahp.journal import repair as pruning
+
     at = seconds_of(before, clock.now())
     assert at is not None
     pruned = pruning.prune(journal(), at, identify(environ.current()))
@@ -177,6 +177,8 @@ def journal() -> Journal:
 
 def _installed_log() -> str:
     """The id of the log that the hooks of this repository were installed with, "" without any."""
+    from ahp.hosts.git.install import installed_log
+
     repo = _repository()
     return installed_log(repo) if repo is not None and repo.root else ""
 
@@ -221,6 +223,8 @@ def _print_standing(rows: list[list[str]]) -> None:
 
 def _print_skips(wanted: Filter, form: str) -> bool:
     """What a person skips in advance: what waits for its commit, and what was not used. Whether there was any."""
+    from ahp.hosts import skipping
+
     repo = _repository()
     found = skipping.standing(repo) if repo is not None else []
     wanted = wanted._replace(kinds=("skip",))
