@@ -23,7 +23,13 @@ def glob(patterns: "str | list[str]") -> "Test":
     does not end.
     """
     if not isinstance(patterns, str):
-        return glob(patterns[0]) if len(patterns) == 1 else _any_of(patterns)
+        tests = [glob(pattern) for pattern in patterns]
+
+        def any_of(text: str) -> bool:
+            bounded(text)  # whatever is no text is refused, where there is no pattern, too
+            return any(test(text) for test in tests)
+
+        return any_of
     if not patterns.strip("/"):
         raise PatternError("an empty glob matches nothing")
     parts = segments(patterns)
@@ -46,36 +52,6 @@ def segments(pattern: str) -> "list[str]":
     elif found[-1] == "**":
         found.append("*")
     return found[1:] if found[0] == "" else found
-
-
-def _any_of(patterns: "list[str]") -> "Test":
-    """A test against several globs at once: those that name a file, an ending or a folder are asked together."""
-    names, endings, folders, tests = set(), [], [], []
-    for pattern in patterns:
-        test = glob(pattern)  # a pattern that cannot be compiled is refused, whatever its shape
-        below = pattern.removeprefix("**/")
-        folder = pattern.removesuffix("/**").removeprefix("/")
-        if below and not _meta(below) and "/" not in below:
-            names.add(below)
-        elif below[:1] == "*" and len(below) > 1 and not _meta(below[1:]) and "/" not in below:
-            endings.append(below[1:])
-        elif pattern.endswith("/**") and folder and not _meta(folder):
-            folders.append(folder + "/")
-        else:
-            tests.append(test)
-    ends, starts = tuple(endings), tuple(folders)
-
-    def test_all(text: str) -> bool:
-        name = bounded(text)[text.rfind("/") + 1 :]
-        if name in names or name.endswith(ends) or text.startswith(starts):
-            return True
-        return any(test(text) for test in tests)
-
-    return test_all
-
-
-def _meta(text: str) -> bool:
-    return "*" in text or "?" in text or "[" in text or "\\" in text
 
 
 def bounded(text: str) -> str:

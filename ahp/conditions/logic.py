@@ -80,14 +80,7 @@ def conditional(builder: "Builder", node: "Any") -> "Closure":
 
 def flag(builder: "Builder", node: "Any") -> "Closure":
     """A fact or a map's value used as a truth value: only true and false are one."""
-    slot = builder.slot(node[1])
     value = builder.build(node[1])
-
-    def of_slot(facts: "Slots") -> bool:
-        found = facts[slot]  # type: ignore[index]
-        if found is True or found is False:
-            return found is True
-        raise unusable(found)
 
     def test(facts: "Slots") -> bool:
         found = value(facts)
@@ -95,7 +88,7 @@ def flag(builder: "Builder", node: "Any") -> "Closure":
             return found is True
         raise unusable(found)
 
-    return test if slot is None else of_slot
+    return test
 
 
 def _chunks(items: "Any") -> "Iterable[Any]":

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import z3
@@ -19,7 +19,6 @@ import z3
 from ahp.conditions import reference
 from ahp.conditions.evaluate import Bound, Undecided
 from ahp.conditions.guards import as_fact
-from ahp.conditions.regular import Untranslated
 from ahp.conditions.schema import Type
 from ahp.conditions.translate import Formula, Translation, Truth, Value, all_of, any_of, negated
 from ahp.conditions.typecheck import Checked
@@ -149,18 +148,6 @@ class _Question:
                 against = {one.get_id() for one in solver.formulas.unsat_core()} if said == "unsat" else set()
                 wishes.remove(next((one for one in reversed(wishes) if one.get_id() in against), wishes[-1]))
         return Answer()
-
-
-@cache
-def matched(op: str, pattern: str) -> str:
-    """A text that `glob` or `matches` finds; the pattern itself where none is found."""
-    translation = Translation([], {"x": Type("str")})
-    try:
-        translation.known.append(translation.within(translation.fact("x"), op, pattern))
-    except Untranslated:
-        return pattern
-    solver = Solver(translation)
-    return next(iter(solver.words.values())) if solver.check() == "sat" else pattern
 
 
 class Solver:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from ahp.conditions import compare
 from ahp.conditions.checker import LITERALS
 from ahp.conditions.diagnostics import clip
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
@@ -99,12 +98,6 @@ def _flat(given: Any) -> list[Any]:
     return [part for one in given for part in _flat(one)] if isinstance(given, list) else [given]
 
 
-def _matching(op: str, pattern: str) -> str:
-    """A text that a pattern matches, if a solver is there to find one."""
-    proofs = compare.solver()
-    return proofs.matched(op, pattern) if proofs else pattern
-
-
 def _has_pattern(node: Plan) -> bool:
     return "pattern" in OPERATIONS[node[0]].takes
 
@@ -118,7 +111,7 @@ class _Drawn:
         for node in nodes:
             if _has_pattern(node):
                 given = node[2][1] if node[2][0] == "const" else node[3]
-                named += [_matching(node[0], one) for one in _flat(given)]
+                named += _flat(given)
         self.keys = [str(node[2]) for node in nodes if node[0] in ("key", "field")]
         self.numbers = [0, 1, 2, *(one for one in named if isinstance(one, (int, float)) and abs(one) < 2**62)]
         texts = [one for one in named if isinstance(one, str)]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
+from ahp.conditions import compare
 from ahp.conditions import typecheck as conditions
 from ahp.conditions.diagnostics import ConditionError, Position
 from ahp.conditions.diagnostics import Problem as ConditionProblem
@@ -100,7 +101,11 @@ class _Checker:
         shows, wrong = check_texts(raw, schema, limits, each)
         self.problems += wrong
         when = self.joined([checked for checked in filters if checked is not None], schema)
-        self.reachable(raw, when, condition, schema, item)
+        if when is not None and condition.constant is when.constant is None:
+            both = ["and", when.plan, condition.plan]
+            if compare.constant(both, {**when.types, **condition.types}) is False:  # it looks like a guard and is none
+                what = "this rule is unreachable: its condition never holds where its `when` does"
+                self.problems.append(Problem(raw.where("condition"), what))
         if len(self.problems) > before:
             return None
         return Rule(raw, condition, each, when, dict(raw.get("intensity")), frozenset(shows))
@@ -210,21 +215,6 @@ class _Checker:
         except ConditionError as error:
             self.problems.append(Problem(Place("when"), _said(error.problems[0])))
             return None
-
-    def reachable(
-        self, raw: RawRule, when: Checked | None, condition: Checked, schema: Schema, item: tuple[str, Type] | None
-    ) -> None:
-        """Refuses a condition that never holds where its rule's `when` does: it would look like a guard and be none."""
-        if when is None or condition.constant is not None or when.constant is not None:
-            return
-        text = f"({when.text}) and ({condition.text})"
-        try:
-            both = conditions.check(text, schema, item=item, constants=self.vocabulary.constants)
-        except ConditionError:
-            return  # too long or too deep together; each part alone was right
-        if both.constant is False:
-            what = "this rule is unreachable: its condition never holds where its `when` does"
-            self.problems.append(Problem(raw.where("condition"), what))
 
     def bounds(self, rules: tuple[Rule, ...]) -> None:
         """Bounds the rules of a trigger and their static cost, so that a decision ends in time (design §5)."""
