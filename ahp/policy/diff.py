@@ -82,18 +82,9 @@ class _Sides:
             "condition": condition,
             "when": when,
             "intensity": self.levels(old, new),
-            "enabled": _flag(old.enabled, new.enabled),
-            "on_missing": _order(old.on_missing, new.on_missing, _ON_MISSING),
-            "escalate": _flag(old.escalates, new.escalates or (old.escalates and new.always_blocks)),
-            "shadow": _leave(_shadow(old, self.old), _shadow(new, self.new)),
-            "locked": _flag(old.locked, new.locked),
-            "overridable": _leave(old.overridable, new.overridable),
-            "ci": _ci(old.raw.get("ci"), new.raw.get("ci")),
-            "redact": _flag(old.raw.get("redact"), new.raw.get("redact")),
-            "ask": _flag(old.raw.get("ask"), new.raw.get("ask")),
-            "severity": _severity(old.raw.get("severity"), new.raw.get("severity")),
+            **{key: _order(key, _value(old, key, self.old), _value(new, key, self.new)) for key in _ORDERS},
+            "escalate": _order("enabled", old.escalates, new.escalates or (old.escalates and new.always_blocks)),
             "action": self.action(old, new),
-            "otherwise": _order(old.otherwise, new.otherwise, _ON_MISSING),
             "refines": self.softenings(old, new),
         }
         places = {
@@ -277,7 +268,16 @@ class _Sides:
         return found
 
 
-_ON_MISSING = ("skip", "prompt", "block")
+_SWITCH, _MISSING = ((False,), (True,)), (("skip",), ("prompt",), ("block",))
+# What the keys of a rule may be, from the weakest to the strictest; values side by side are as strict as each other.
+_ORDERS: dict[str, tuple[tuple[object, ...], ...]] = {
+    **dict.fromkeys(["enabled", "locked", "redact", "ask"], _SWITCH),
+    **dict.fromkeys(["shadow", "overridable"], _SWITCH[::-1]),
+    **dict.fromkeys(["on_missing", "otherwise"], _MISSING),
+    # Only `high` has an effect: such a rule also blocks a change of nothing but the policy (authority §2.5).
+    "severity": (("low", "medium"), ("high",)),
+    "ci": (("skip",), ("each", "range")),
+}
 _RUNGS = ("prompt", "control", "block")
 
 
@@ -298,33 +298,18 @@ def _environments(raw: RawPolicy) -> list[tuple[str, Any]]:
     return found
 
 
-def _flag(old: bool, new: bool) -> tuple[str, str]:
-    """A switch whose true side is the stricter one."""
-    return (EQUAL if old == new else STRONGER if new else WEAKER), f"{str(old).lower()} became {str(new).lower()}"
+def _value(rule: Rule, key: str, policy: Policy) -> object:
+    """The value of a key of `_ORDERS`, as the rule has it with its defaults."""
+    observed = key == "shadow" and policy.raw.setting("mode") == "observe"
+    return observed or (getattr(rule, key) if hasattr(rule, key) else rule.raw.get(key))
 
 
-def _leave(old: bool, new: bool) -> tuple[str, str]:
-    """A switch whose false side is the stricter one."""
-    return _flag(not old, not new)[0], _flag(old, new)[1]
-
-
-def _order(old: str, new: str, order: tuple[str, ...]) -> tuple[str, str]:
-    step = order.index(new) - order.index(old)
-    return (EQUAL if not step else STRONGER if step > 0 else WEAKER), f"{old} became {new}"
-
-
-def _ci(old: str, new: str) -> tuple[str, str]:
-    verdict = EQUAL if old == new else WEAKER if new == "skip" else STRONGER if old == "skip" else UNKNOWN
-    return verdict, f"{old} became {new}"
-
-
-def _shadow(rule: Rule, policy: Policy) -> bool:
-    return rule.shadow or policy.raw.setting("mode") == "observe"
-
-
-def _severity(old: str, new: str) -> tuple[str, str]:
-    """Only `high` has an effect: such a rule also blocks a change of nothing but the policy (authority §2.5)."""
-    return _flag(old == "high", new == "high")[0], f"{old} became {new}"
+def _order(key: str, old: object, new: object) -> tuple[str, str]:
+    was, now = (next(rank for rank, same in enumerate(_ORDERS[key]) if one in same) for one in (old, new))
+    verdict = STRONGER if now > was else WEAKER if now < was else EQUAL
+    if key == "ci" and old != new and now == was:  # each commit is asked other questions than the range is
+        verdict = UNKNOWN
+    return verdict, f"{str(old).lower()} became {str(new).lower()}"
 
 
 def _levels(rule: Rule) -> str:
