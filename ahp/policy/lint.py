@@ -58,9 +58,7 @@ def advise(policy: Policy) -> list[Problem]:
         advice += _of_rule(rule, policy.raw.setting("escalation") is not None)
         advice += _braces(rule, words.schema(rule.trigger)) + _quadratic(rule)
     advice += _softenings(policy) + _twins(policy) + _proven(policy) + _lent(policy)
-    advice += _unread_limits(policy) + _unread_facts(policy) + _idle_actions(policy)
-    advice += _unread_parts(policy)
-    advice += _patterns(policy) + _alone(policy) + _fraction(policy)
+    advice += _unread(policy) + _idle_actions(policy) + _patterns(policy) + _alone(policy) + _fraction(policy)
     if policy.raw.setting("mode") == "observe":
         place = policy.raw.settings["mode"].place
         advice.append(Problem(place, "`mode: observe` logs every signal and enforces none"))
@@ -190,51 +188,35 @@ def _lent(policy: Policy) -> list[Problem]:
     return found
 
 
-def _unread_limits(policy: Policy) -> list[Problem]:
-    """Limits of the policy's own that nothing reads: mostly the misspelt name of a pack's."""
+def _unread(policy: Policy) -> list[Problem]:
+    """What the policy itself names and nothing reads: mostly the misspelt name of a pack's."""
+    raw, shared = policy.raw, Vocabulary(policy.raw).shared
     conditions = [one for rule in policy.rules for one in (rule.condition, rule.when, rule.each) if one is not None]
-    texts = [one.text for one in (*conditions, *[checked for _, checked in policy.environment])]
-    texts += [text for rule in policy.rules for _, text, _ in templates(rule.raw)]
-    read = limits_in(*texts)
-    found = []
-    for name, field in policy.raw.limits.items():
-        if f"limits.{name}" not in read and not field.layer.startswith("pack "):
-            near = closest(name, {path.removeprefix("limits.") for path in read})
+    conditions += [checked for _, checked in policy.environment]
+    limits = limits_in(*(one.text for one in conditions), *(t[1] for rule in policy.rules for t in templates(rule.raw)))
+    paths = {path for one in conditions for path in one.reads} | {path for rule in policy.rules for path in rule.shows}
+    heads, parts, found = {path.partition(".")[0] for path in paths}, set(), []
+    for rule in policy.rules:
+        own = rule.raw.get("let")
+        fields = (*rule.raw.filters, *(rule.raw.fields[key] for key in ("condition", "each") if key in rule.raw.fields))
+        named = {**shared, **{name: field.value for name, field in own.items()}}
+        used = {name for field in fields if field.value is not None for name in named_parts(field.value, named)}
+        parts |= used
+        what = f"no condition of `{rule.key}` names its part"
+        found += [Problem(field.key_place, f"{what} `{name}`") for name, field in own.items() if name not in used]
+    for name, field in raw.limits.items():
+        if f"limits.{name}" not in limits and not field.layer.startswith("pack "):
+            near = closest(name, {path.removeprefix("limits.") for path in limits})
             hint = f"; did you mean `{near}`?" if near else ""
             found.append(Problem(field.key_place, f"no rule reads the limit `{name}`{hint}"))
+    for named, before, read, what in (
+        (raw.conditions, f"{SHARED}.", parts, "no rule names the condition `{}`"),
+        (raw.facts, "", heads, "no rule reads `{}`, so its command never runs"),
+        (raw.env_allow, "env.", paths, "no rule reads the variable `{}`"),
+    ):
+        told = {before + name: field for name, field in named.items() if not field.layer.startswith("pack ")}
+        found += [Problem(field.key_place, what.format(name)) for name, field in told.items() if name not in read]
     return found
-
-
-def _unread_parts(policy: Policy) -> list[Problem]:
-    """Parts of a rule, and named conditions of the policy's own, whose names stand nowhere."""
-    shared, read = Vocabulary(policy.raw).shared, set()
-    found = []
-    for rule in policy.rules:
-        own = {name: field.value for name, field in rule.raw.get("let").items()}
-        fields = (*rule.raw.filters, *(rule.raw.fields[key] for key in ("condition", "each") if key in rule.raw.fields))
-        texts = [field.value for field in fields if field.value is not None]
-        used = {name for text in texts for name in named_parts(text, {**shared, **own})}
-        read |= used
-        what = f"no condition of `{rule.key}` names its part"
-        found += [Problem(rule.raw.get("let")[name].key_place, f"{what} `{name}`") for name in own if name not in used]
-    for name, field in policy.raw.conditions.items():
-        if f"{SHARED}.{name}" not in read and not field.layer.startswith("pack "):
-            found.append(Problem(field.key_place, f"no rule names the condition `{SHARED}.{name}`"))
-    return found
-
-
-def _unread_facts(policy: Policy) -> list[Problem]:
-    """Commands and variables of the policy's own that nothing reads."""
-    asked = [one for rule in policy.rules for one in (rule.condition, rule.when, rule.each) if one is not None]
-    paths = {path for one in (*asked, *[checked for _, checked in policy.environment]) for path in one.reads}
-    paths |= {path for rule in policy.rules for path in rule.shows}
-    heads = {path.partition(".")[0] for path in paths}
-    raw = policy.raw
-    commands = [(name, field) for name, field in raw.facts.items() if name not in heads]
-    found = [Problem(field.key_place, f"no rule reads `{name}`, so its command never runs") for name, field in commands]
-    variables = [(name, field) for name, field in raw.env_allow.items() if f"env.{name}" not in paths]
-    found += [Problem(field.place, f"no rule reads the variable `env.{name}`") for name, field in variables]
-    return [one for one in found if not one.place.file.startswith("pack ")]
 
 
 def missing_folders(policy: Policy, root: str) -> list[Problem]:

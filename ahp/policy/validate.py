@@ -320,14 +320,12 @@ def _limit_of(
     before = _told(ask, constants) if foreign else set()
     kept = dict(constants)
     for path, limit in foreign:
-        given = [one.value for one in raw.every_limit[path.removeprefix("limits.")]]
-        others = [refine.of_environment(value, "default") for value in given if value != limit.value]
-        for value in others or _SAMPLES:
-            again = _told(ask, {**kept, path: value})
-            if _mark(found) not in again and again <= before:
-                return path, limit
-        if others:  # where two limits are wrong, neither alone takes the problem away
-            kept[path] = others[0]
+        told = {str(value): _told(ask, {**kept, path: value}) for value in _SAMPLES}
+        right = [value for value in _SAMPLES if told[str(value)] <= before]
+        if any(_mark(found) not in told[str(value)] for value in right):
+            return path, limit
+        if right:  # where two limits are wrong, neither alone takes the problem away
+            kept[path] = right[0]
     return None
 
 
