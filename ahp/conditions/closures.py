@@ -146,9 +146,6 @@ def contained(builder: "Builder", node: "Any") -> "Closure":
     if index is not None and container[0] == "const" and isinstance(container[1], list):
         members = frozenset(container[1])
         return lambda f: f[index] in members
-    if node[1][0] == "const" and container[0] == "fact":
-        value, slot = node[1][1], builder.slots[container[1]]
-        return lambda f: value in f[slot]
     item, within = builder.build(node[1]), builder.build(container)
     return lambda f: present(item(f)) in within(f)
 

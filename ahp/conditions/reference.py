@@ -34,16 +34,14 @@ def value(text: str, facts: Mapping[str, Any], *, constants: Mapping[str, Any] |
     return Evaluator(facts, constants or {}).holds(parse(text))
 
 
-def explain(
-    text: str, facts: Mapping[str, Any], *, constants: Mapping[str, Any] | None = None
-) -> list[tuple[str, Any]]:
+def explain(text: str, facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """A condition, as the author wrote it, and every sub-expression, outermost first, with its value or its Undecided
     or Bound.
 
     Literals, the inside of loops and the namespaces in a path have no lines of their own. A key in brackets is told
     behind a dot, so that one fact has one name, whose value may be one that is not shown.
     """
-    evaluator, whole = Evaluator(facts, constants or {}), _Dotted().visit(parse(text))
+    evaluator, whole = Evaluator(facts, {}), _Dotted().visit(parse(text))
     found: dict[str, Any] = {}
     for node in _explained(whole):
         source = text if node is whole else written(node)

@@ -93,10 +93,11 @@ def check_each(
     *,
     position: Position | None = None,
     constants: Mapping[str, Any] | None = None,
+    variants: Mapping[str, Sequence[Any]] | None = None,
     parts: Mapping[str, str] | None = None,
 ) -> Each:
     """The clause that `text` ("l in diff.added") states. Raises ConditionError."""
-    checker = Checker(_CONSTRUCTS, schema, constants or {}, {}, None)
+    checker = Checker(_CONSTRUCTS, schema, constants or {}, variants or {}, None)
     with _refusals(checker, position):
         if (said := text.split())[:1] == ["for"]:
             raise Refused("syntax", "an each clause reads 'x in LIST'", Place(1, 0), f"write {' '.join(said[1:])}")

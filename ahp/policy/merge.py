@@ -46,8 +46,6 @@ def merge(policy: RawPolicy, raw: RawFile, adds_only: bool = False) -> list[Prob
     """
     at, model = _Fields(raw), raw.model
     policy.files.append(raw.name)
-    for name, value in model.limits.items():
-        policy.every_limit.setdefault(name, []).append(at.field(value, "limits", name))
     if adds_only:
         model = _new_parts(policy, model)
     problems: list[Problem] = []

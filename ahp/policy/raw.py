@@ -82,14 +82,10 @@ class RawRule:
 
 @dataclass(slots=True)
 class RawPolicy:
-    """All files merged. Its shape is right, its conditions are unread.
-
-    `every_limit` has all values that files give each limit, those that are not in force included.
-    """
+    """All files merged. Its shape is right, its conditions are unread."""
 
     settings: Fields = field(default_factory=dict)
     limits: Fields = field(default_factory=dict)
-    every_limit: dict[str, list[Field]] = field(default_factory=dict)
     conditions: Fields = field(default_factory=dict)
     environment: Fields = field(default_factory=dict)
     facts: Fields = field(default_factory=dict)

@@ -11,7 +11,7 @@ from ahp.policy import cache, policies, succession
 from ahp.policy import tree as trees
 from ahp.policy.judge import WORKING, Judge
 from ahp.policy.policies import NOBODY, Policies
-from ahp.policy.program import ALONE, RuleAnswer
+from ahp.policy.program import ALONE
 from ahp.policy.tree import PolicyTree
 from ahp.protocol.event import Event, PushRef
 from ahp.protocol.text import one_line
@@ -102,16 +102,11 @@ def of_ref(
         if found:
             beside = NOBODY
             if not counts_as_default and in_force and not _naming(in_force[0], event.journal, alone=True)(short):
-                beside = policies.narrowed(ruling, event, _guards_elsewhere)
+                beside = policies.narrowed(ruling, event, lambda rule: rule.locked or rule.severity == "high")
             ruling = policies.committed(found, event.journal, told).and_those_of(beside)
     if ruling is not NOBODY:
         ruling.has_authority = has_authority
     return ruling
-
-
-def _guards_elsewhere(rule: RuleAnswer) -> bool:
-    """Whether a rule of the default branch is asked beside the policy of a branch of `authority:` (authority §8.2)."""
-    return rule.locked or rule.severity == "high"
 
 
 def names(default: PolicyTree, folder: str) -> Callable[[str], bool]:

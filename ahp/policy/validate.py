@@ -122,9 +122,9 @@ class _Checker:
                 what = f"`{level}` cannot be carried by {trigger.name}, which comes {comes} the action; it can: {can}"
                 self.problems.append(Problem(place, what))
 
-    def asked(self, read: Callable[..., T], text: _Text, **more: Any) -> T | None:
+    def asked(self, read: Callable[..., T], text: _Text) -> T | None:
         """What a text says, as `read` of `conditions` has it; None where it is wrong, which `problems` then say."""
-        ask = partial(text.read, read, **more)
+        ask = partial(text.read, read, variants=self.vocabulary.variants)
         try:
             return ask(constants=self.vocabulary.constants)
         except ConditionError as error:
@@ -152,7 +152,7 @@ class _Checker:
     def condition(self, text: _Text) -> Checked | None:
         """The typed condition of a rule, or of `environment`; None when it is wrong, which `problems` then say."""
         ask = partial(text.read, conditions.check, variants=self.vocabulary.variants)
-        checked = self.asked(conditions.check, text, variants=self.vocabulary.variants)
+        checked = self.asked(conditions.check, text)
         if checked is None:
             return None
         if checked.constant_problem is not None:

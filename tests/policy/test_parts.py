@@ -72,3 +72,11 @@ def test_a_part_that_nothing_names_is_told(load: Load) -> None:
     told = [problem.what for problem in advise(policy)]
     assert "no condition of `r` names its part `p`" in told
     assert "no rule names the condition `conditions.a`" in told
+
+
+@pytest.mark.parametrize("named", ["conditions: {named: %s}\nrules: {r: {at: pre-push, block: conditions.named}}", ""])
+def test_a_part_has_the_patterns_of_each_environment(load: Load, named: str) -> None:
+    limits = "limits: {p: {ci: '^a', default: '^b'}}\nenvironment: {ci: branch.is_default}\n"
+    own = "rules: {r: {at: pre-push, block: named, let: {named: %s}}}"
+    [rule] = load(limits + (named or own) % '"matches(branch.name, limits.p)"').rules
+    assert rule.condition.plan == ["matches", ["fact", "branch.name"], ["fact", "limits.p"], ["^a", "^b"]]
