@@ -35,7 +35,6 @@ _ON = ("on", "true", "yes", "enabled")
 _CONDITION_KEYS = frozenset({"condition", "when", "each", "block", "control", "prompt", "aid"})
 _LIMITS_OF_TYPE = {"greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}"}
 _NAME = re.compile(r"[\w.\-]+")
-_REQUIREMENT = re.compile(r"\s*(>=|<=|==|>|<)\s*([0-9]+(?:\.[0-9]+){0,3})\s*\Z")
 _SHELL = frozenset("&|;<>$`*?")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _NUMBERS = ("int", "float")  # pydantic's own steps for the members of a union of both
@@ -149,26 +148,21 @@ def extended(data: bytes, name: str) -> list[tuple[str, Place]]:
 def _check_requirement(wanted: object, node: Node) -> None:
     if wanted is None:
         return
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+    from packaging.version import Version
+
     place = node.at(("requires",)).place
-    parts = [_REQUIREMENT.match(part) for part in wanted.split(",")] if isinstance(wanted, str) else [None]
-    for part in parts:
-        if part is None:
-            what = f'`requires` is text like ">=0.3" or ">=0.3,<1", not {quoted(wanted)}'
-            raise PolicyError([Problem(place, what)])
-        if not _holds(part.group(1), _numbers(__version__), _numbers(part.group(2))):
-            from ahp.system import installed
+    try:
+        allowed = SpecifierSet(wanted) if isinstance(wanted, str) else None
+    except InvalidSpecifier:
+        allowed = None
+    if not allowed:
+        raise PolicyError([Problem(place, f'`requires` is text like ">=0.3" or ">=0.3,<1", not {quoted(wanted)}')])
+    if not allowed.contains(Version(__version__).base_version):
+        from ahp.system import installed
 
-            how = installed.upgrade(str(wanted).replace(" ", ""))
-            raise PolicyError([Problem(place, f"{UNMET} {wanted}, this is {__version__}; {how}")])
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    numbers = [int(n) for n in re.findall(r"[0-9]+", version.split("+")[0])[:4]]
-    return tuple(numbers + [0] * (4 - len(numbers)))
-
-
-def _holds(operator: str, have: tuple[int, ...], want: tuple[int, ...]) -> bool:
-    return {">=": have >= want, "<=": have <= want, "==": have == want, ">": have > want, "<": have < want}[operator]
+        how = installed.upgrade(str(wanted).replace(" ", ""))
+        raise PolicyError([Problem(place, f"{UNMET} {wanted}, this is {__version__}; {how}")])
 
 
 def _walk(plain: object, path: Sequence[str | int]) -> object:
