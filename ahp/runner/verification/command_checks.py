@@ -13,26 +13,15 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ahp.facts.policy import AGENT_FILE
-from ahp.runner.verification import outcomes, tools
+from ahp.runner.verification import outcomes
 from ahp.runner.verification.check import REPORT, Check, Ran
 from ahp.runner.verification.outcomes import Failure, Record
 from ahp.runner.verification.project import Project, joined, tops
 from ahp.runner.verification.result import DETAILS, VerificationResult, VerificationType, counted, detail
-from ahp.system import files, jsontext, process
-from ahp.system.errors import AhpError
+from ahp.system import jsontext, process
 
 _KEPT = 4_000  # characters of what a test printed
-_READ = 1 << 20  # bytes of a file of tests
-_GO_FILES = (
-    "{{$p := .}}{{range .TestGoFiles}}{{$p.ImportPath}}\t{{$p.Dir}}/{{.}}\n{{end}}"
-    "{{range .XTestGoFiles}}{{$p.ImportPath}}\t{{$p.Dir}}/{{.}}\n{{end}}"
-)
-# A test of Go, else what only looks like one: a string, a comment.
-_GO_TEST = re.compile(
-    r"^func ((?:Test|Fuzz)(?:[^a-z\W]\w*)?)\(\w+ \*testing\.[TF]\)"
-    r'|"(?:\\.|[^"\\\n])*"|`[^`]*`|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/',
-    re.MULTILINE | re.DOTALL,
-)
+_GO_NONE = "no tests to run"  # what Go itself prints of a package that has none
 _GO_PLACE = re.compile(r"^[ \t]*(\S[^\s:]{0,500}\.go):(\d{1,9})(?::\d+)?:? ?(.*)$", re.MULTILINE)
 _RUST_ERROR = re.compile(r"^error(?:\[\w+\])?: (.+)\n\s*--> ([^\s:]{1,500}):(\d{1,9}):\d+", re.MULTILINE)
 _RUST_BEGUN = re.compile(r"^running (\d{1,9}) tests?$", re.MULTILINE)
@@ -43,8 +32,11 @@ _RUST_FAILURE = re.compile(r"^---- (.{1,500}?) stdout ----\n(.*?)(?=^---- |^fail
 _RUST_PLACE = re.compile(r"panicked at (?:'.*', )?([^\s:]{1,500}):(\d{1,9}):\d+:?\n?(.*)")
 
 
-def read_go(ran: Ran, program: str, env: Mapping[str, str]) -> VerificationResult:
-    """The events of `go test -json` (test2json): a test that began and has no outcome did not pass."""
+def read_go(ran: Ran) -> VerificationResult:
+    """The events of `go test -json` (test2json): a test that began and has no outcome did not pass.
+
+    Nor did a package that passed, began no test and was not said to have none: its process ended before them.
+    """
     ended: dict[tuple[str, str], str] = {}
     printed: dict[tuple[str, str], str] = {}
     for event in _lines(ran.out):
@@ -62,8 +54,10 @@ def read_go(ran: Ran, program: str, env: Mapping[str, str]) -> VerificationResul
         record = Record(
             passed=passed, skipped=skipped, failed=[_go_failure(*one, printed.get(one, ""), ran) for one in leaves]
         )
-        left = _of_go(ran, program, env, tests) if not ran.code else []
-        record.not_run = [f"{test} ({package})" for package, test in left]
+        begun_in = {package for package, _ in tests}
+        silent = (key[0] for key, what in ended.items() if what == "pass" and _GO_NONE not in printed.get(key, ""))
+        record.not_run = [f"{test} ({package})" for (package, test), what in tests.items() if what == "run"]
+        record.not_run += [f"the tests of {package}" for package in silent if package not in begun_in]
         return outcomes.of_record(ran, "go test", record)
     said = "".join(printed.values()) + ran.said
     places = [detail(outcomes.relative(file, ran), int(line), why, said) for file, line, why in _GO_PLACE.findall(said)]
@@ -74,21 +68,6 @@ def read_go(ran: Ran, program: str, env: Mapping[str, str]) -> VerificationResul
     summary = f"a package cannot be {'tested' if begun else 'built'}, {counted(passed, 'test')} passed"
     kind: VerificationType = "test_failure" if begun else "collection_error"
     return VerificationResult(kind, summary, places[:DETAILS], outcomes.start(places))
-
-
-def _of_go(
-    ran: Ran, program: str, env: Mapping[str, str], tests: Mapping[tuple[str, str], str]
-) -> list[tuple[str, str]]:
-    """The tests that there are, by go's own list of files, and that have no outcome."""
-    left = [key for key, what in tests.items() if what == "run"]
-    for line in tools.asked([program, "list", "-e", "-f", _GO_FILES, "./..."], ran.folder, env).splitlines():
-        package, _, path = line.partition("\t")
-        try:
-            text = (files.read(path, _READ) or b"").decode("utf-8", "replace") if path else ""
-        except AhpError:
-            continue
-        left += [(package, name) for name in _GO_TEST.findall(text) if name and (package, name) not in tests]
-    return left
 
 
 def _go_failure(package: str, test: str, printed: str, ran: Ran) -> Failure:
@@ -102,9 +81,8 @@ def _go_failure(package: str, test: str, printed: str, ran: Ran) -> Failure:
     return Failure(test, ".", 0, "it failed", printed)
 
 
-def read_cargo(ran: Ran, program: str, env: Mapping[str, str]) -> VerificationResult:
+def read_cargo(ran: Ran) -> VerificationResult:
     """What the harness of Rust prints of each program: how many tests it is about to run, and what became of them."""
-    del program, env
     text, errors = (one.decode("utf-8", "replace") for one in (ran.out, ran.err))
     begun = [int(number) for number in _RUST_BEGUN.findall(text)]
     results = [[int(number) for number in numbers] for numbers in _RUST_END.findall(text)]
@@ -162,7 +140,7 @@ _IMPLIED: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "mix-test": (r"mix\.exs", "", ("mix", "test")),
 }
 IMPLIED = tuple(_IMPLIED)
-_REPORTS: dict[str, Callable[..., VerificationResult]] = {
+_REPORTS: dict[str, Callable[[Ran], VerificationResult]] = {
     "go-test": read_go,
     "cargo-test": read_cargo,
 }
@@ -246,9 +224,7 @@ def make_checks(project: Project, env: Mapping[str, str]) -> list[Check]:
 def _command(project: Project, name: str, folder: str, argv: Sequence[str], file: str, env: Mapping[str, str]) -> Check:
     wrapper = os.path.join(project.root, folder, f"{argv[0]}w")
     program = wrapper if os.access(wrapper, os.X_OK) else process.find(argv[0], dict(env))
-    read: Callable[[Ran], VerificationResult] = partial(outcomes.by_exit_code, what=" ".join(argv[:2]), file=file)
-    if name in _REPORTS:
-        read = partial(_REPORTS[name], program=program, env=env)
+    read = _REPORTS.get(name) or partial(outcomes.by_exit_code, what=" ".join(argv[:2]), file=file)
     return Check.by(
         *(program, name, "tests", folder, argv[1:]),
         missing=f"{joined(folder, file)} is there, and {argv[0]} is not installed",
