@@ -1,21 +1,20 @@
 """The files of a project as they lie there now: what checks are found in, and what remembered results hang on."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from hashlib import sha256
 
 from ahp.facts import tree_digest
+from ahp.runner.tools import project_files
 from ahp.system import environ, files, git
 from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository, Repository
 
 _DEEPEST = 6  # folders down to a manifest
-_MOST = 50_000  # files outside of a repository
 _READ = 512 << 10  # bytes of a manifest
 _WITH_ID = 40  # characters of mode and object id; those of size and time are fewer
 _LINK = "120000 "  # the mode of a symbolic link
-_UNKNOWN_READ = 1 << 20  # bytes; of a larger file that git does not know size and time count
 # What lies in these is other people's code, made by tools, or made to be looked at by tests.
 _LISTED = (
     "node_modules vendor third_party testdata fixtures __fixtures__ .venv venv env site-packages dist build "
@@ -41,7 +40,7 @@ class Project:
         self._state: tree_digest.State | None = None
         self.prefix = ""
         if self.repository is None:
-            paths = _walk(self.root)
+            paths = project_files.listed(self.root, ".")
         else:
             top = os.path.relpath(os.path.realpath(self.root), os.path.realpath(self.repository.root))
             self.prefix = "" if top == "." else f"{top}/"
@@ -131,38 +130,30 @@ class Project:
         return os.path.lexists(os.path.join(self.root, path))
 
     def digest(self) -> str | None:
-        """SHA-256 of path and content of every file of the repository, and of those elsewhere that links in it lead to.
+        """SHA-256 of path and content of every file of the repository.
 
-        None where it cannot be told: without a repository, with changes inside of a repository in it, with a link to a
-        folder elsewhere.
+        None where it cannot be told: without a repository, with changes inside of a repository in it, with a link that
+        leads elsewhere.
         """
         if self._state is None or self.repository is None:
             return None
         contents = self._state.contents(lambda path: not path.endswith(DERIVED))
-        if any(len(content) < _WITH_ID for content in contents.values()):
-            return None  # a folder with a git of its own, a pipe, or a file so large that only size and time count
         top = os.path.realpath(self.repository.root)
-        for path in [path for path, content in contents.items() if content.startswith(_LINK)]:
-            target = os.path.realpath(os.path.join(top, path))
-            if os.path.commonpath([top, target]) == top:
-                continue
-            if os.path.isdir(target):
+        for path, content in contents.items():
+            # A folder with a git of its own, a pipe, or a file so large that only size and time count.
+            if len(content) < _WITH_ID or (content.startswith(_LINK) and not _leads_into(top, path)):
                 return None
-            contents[path] += f" {_content_at(target).hex()}"
-        told = "".join([f"{path}\0{content}\0" for path, content in sorted(contents.items())])
-        return sha256(os.fsencode(told)).hexdigest()
+        return _digest(contents)
 
     def ignored_digest(self) -> str:
         """SHA-256 of the files that git ignores, such as local settings, outside of folders that it ignores."""
-        assert self.repository is not None
+        assert self.repository is not None and self._state is not None
         listed = self.repository.run(
             *("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--no-empty-directory")
         )
-        digest = sha256()
-        for path in sorted(os.fsdecode(name) for name in listed.split(b"\0")):
-            if path and not path.endswith("/") and not path.endswith(DERIVED) and ours(path):
-                digest.update(os.fsencode(path) + b"\0" + _content_at(os.path.join(self.repository.root, path)))
-        return digest.hexdigest()
+        found = [os.fsdecode(name) for name in listed.split(b"\0")]
+        paths = [path for path in found if path and not path.endswith(("/", *DERIVED)) and ours(path)]
+        return _digest(self._state.contents(lambda path: False, paths))
 
 
 def ours(path: str) -> bool:
@@ -205,21 +196,11 @@ def _since(repository: Repository, commit: str) -> list[str]:
     return [os.fsdecode(name) for name in listed.split(b"\0") if name]
 
 
-def _content_at(place: str) -> bytes:
-    try:
-        status = os.lstat(place)
-        data = files.read(place, _UNKNOWN_READ) if status.st_size <= _UNKNOWN_READ else None
-    except (OSError, AhpError):
-        return b"unreadable"
-    return sha256(data).digest() if data is not None else f"{status.st_size} {status.st_mtime_ns}".encode()
+def _leads_into(top: str, path: str) -> bool:
+    """Whether a link of the project leads to something in it."""
+    return os.path.commonpath([top, os.path.realpath(os.path.join(top, path))]) == top
 
 
-def _walk(root: str) -> list[str]:
-    found: list[str] = []
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in _NOT_OURS)
-        base = os.path.relpath(folder, root)
-        found += [name if base == "." else f"{base}/{name}" for name in names]
-        if len(found) > _MOST:
-            break
-    return found
+def _digest(contents: Mapping[str, str]) -> str:
+    told = "".join([f"{path}\0{content}\0" for path, content in sorted(contents.items())])
+    return sha256(os.fsencode(told)).hexdigest()

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from ahp.protocol.text import one_line
 from ahp.runner.verification import check_settings
@@ -102,9 +103,10 @@ def _timeout(said: str, directory: str, printed: bytes = b"") -> VerificationRes
     return VerificationResult("timeout", said, details, "Give it more time, or find what hangs.")
 
 
-_FORMAT = 2
+_FORMAT = 3
 _KEPT = 12  # states of the project that are remembered of a check: going to another branch and back is a hit
 _LIMIT = 1 << 20
+_PASSED = TypeAdapter(dict[str, VerificationResult])  # by what the result hangs on
 # Variables that tests and their tools look at. Others are named in the settings (verification_variables).
 _LISTED = (
     "PATH HOME LANG LC_ALL LC_CTYPE TZ CI PYTHONPATH PYTHONHASHSEED PYTHONWARNINGS PYTHONOPTIMIZE PYTHONUTF8 "
@@ -136,14 +138,10 @@ class Remembered:
     def passed(self, check: Check) -> VerificationResult | None:
         """How a check passed over this very content with these very tools; None where it did not."""
         key = self._key(check, self._digest)
-        entry = self._load(check).get(key) if key else None
-        if not isinstance(entry, dict) or not isinstance(entry.get("summary"), str):
+        found = self._load(check).get(key) if key else None
+        if found is None or not found.ok:
             return None
-        at = clean(str(entry.get("at")), 40)
-        told = f"{clean(entry['summary'], 200)} (nothing has changed since {at}, when it ran)"
-        lists = [entry.get(key) for key in ("left_out", "cautions")]
-        left_out, cautions = ([str(one) for one in kept] if isinstance(kept, list) else [] for kept in lists)
-        return VerificationResult("passed", told, cached=True, left_out=left_out, cautions=cautions)
+        return replace(found, summary=clean(found.summary, 240), cached=True)
 
     def keep(self, check: Check, result: VerificationResult) -> None:
         """Remembers what passed. Where nothing can be written it runs again."""
@@ -152,14 +150,13 @@ class Remembered:
         key = self._key(check, self._after())
         if not key:
             return
-        kept = {name: entry for name, entry in self._load(check).items() if name != key}
-        lists = {"left_out": [*result.left_out], "cautions": [*result.cautions]}
-        kept[key] = {"summary": result.summary, "at": clock.iso(clock.now()), **lists}
-        entry = {"passed": dict(list(kept.items())[-_KEPT:])}
+        told = f"{result.summary} (nothing has changed since {clock.iso(clock.now())}, when it ran)"
+        kept = {name: one for name, one in self._load(check).items() if name != key}
+        kept[key] = replace(result, summary=told)
         try:
             files.make_dirs(self._folder)
-            files.replace(self._path(check), jsontext.encode(entry).encode())
-        except AhpError:
+            files.replace(self._path(check), _PASSED.dump_json(dict(list(kept.items())[-_KEPT:])))
+        except (ValueError, AhpError):  # such as a name that is no UTF-8
             return
 
     def _after(self) -> str | None:
@@ -194,14 +191,12 @@ class Remembered:
         named = "\0".join([self._project.root, check.name, check.directory])
         return f"{self._folder}/{sha256(os.fsencode(named)).hexdigest()[:32]}.json"
 
-    def _load(self, check: Check) -> dict[str, Any]:
-        """What passed of a check, by key."""
+    def _load(self, check: Check) -> dict[str, VerificationResult]:
+        """What passed of a check, by key; nothing where the file is damaged."""
         try:
-            kept = jsontext.decode((files.read(self._path(check), _LIMIT) or b"").decode()) if self._folder else None
+            return _PASSED.validate_json((files.read(self._path(check), _LIMIT) if self._folder else None) or b"{}")
         except (ValueError, AhpError):
-            kept = None
-        passed = kept.get("passed") if isinstance(kept, dict) else None
-        return passed if isinstance(passed, dict) else {}
+            return {}
 
 
 NOTHING = "there is nothing to verify: no tests and no linter of a kind that ahp knows were found"

@@ -208,16 +208,11 @@ def test_an_ignored_file_that_the_run_writes_does_not_hinder(scene: Scene) -> No
     assert scene.verify().cached
 
 
-def test_what_a_link_leads_to_outside_of_the_project_counts(scene: Scene, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "data").write_text("1")
-    for name, target in (("data", elsewhere / "data"), ("gone", elsewhere / "gone"), ("near", "data.json")):
-        (scene.root / name).symlink_to(target)
+def test_what_a_link_leads_to_outside_of_the_project_is_not_known(scene: Scene, tmp_path: Path) -> None:
+    (scene.root / "near").symlink_to("data.json")
     assert [scene.verify().cached, scene.verify().cached] == [False, True]
-    (elsewhere / "data").write_text("2")
-    assert [scene.verify().cached, scene.verify().cached] == [False, True]
-    (scene.root / "all").symlink_to(elsewhere)
+    (tmp_path / "data").write_text("1")
+    (scene.root / "data").symlink_to(tmp_path / "data")
     assert [scene.verify().cached, scene.verify().cached] == [False, False]
 
 
@@ -231,11 +226,11 @@ def test_changes_inside_of_a_repository_in_the_project_are_not_known(scene: Scen
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"passed": 3, "failed": {}}', '{"passed": {"KEY": 1}, "failed": [1]}']
+    "text", ["", "[]", "{", '{"KEY": 1}', '{"KEY": {"type": "test_failure", "summary": "red"}}']
 )
 def test_a_damaged_memory_is_none(scene: Scene, text: str) -> None:
     [path] = (scene.root / ".git/ahp/cache/verification").iterdir()
-    key = next(iter(json.loads(path.read_text())["passed"]))
+    key = next(iter(json.loads(path.read_text())))
     path.write_text(text.replace("KEY", key))
     assert not scene.verify().cached
     assert scene.verify().cached
