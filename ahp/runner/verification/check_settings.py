@@ -75,7 +75,7 @@ def altered(project: Project, directory: str) -> list[Altered]:
         before, now = parts(project.before(path)), parts(project.text(path))
         names = [name for name in {**before, **now} if before.get(name, "") != now.get(name, "")]
         if names or path.rpartition("/")[2] == "conftest.py":
-            found.append(Altered(path, names, frozenset(before)))
+            found.append(Altered(path, names, frozenset(filter(before.get, before))))
     return found
 
 
@@ -90,7 +90,11 @@ def _reader(name: str) -> Callable[[str], Parts] | None:
         return _settings
     if name.endswith(".py"):
         return _python
-    return _makefile if name in _MAKEFILES else _javascript if _JS_FILE.fullmatch(name) else None
+    if name in _MAKEFILES:
+        return lambda text: {"test": "".join(_TARGET.findall(text + "\n"))}
+    if _JS_FILE.fullmatch(name):
+        return lambda text: {"": text, "runner": " ".join(_JS_RUNNER.findall(text))}
+    return None
 
 
 def _settings(text: str) -> Parts:
@@ -118,10 +122,6 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
         yield from _flat(part, f"{name}.{key}" if name else str(key))
 
 
-def _javascript(text: str) -> Parts:
-    return {"": text, "runner": " ".join(_JS_RUNNER.findall(text))}
-
-
 def _python(text: str) -> Parts:
     """The source of each hook, wherever it is defined."""
     try:
@@ -145,8 +145,3 @@ def _strings(nodes: list[ast.expr]) -> list[str]:
     """Strings in decorators: `@hookimpl(specname="…")`."""
     constants = (one for node in nodes for one in ast.walk(node) if isinstance(one, ast.Constant))
     return [one.value for one in constants if isinstance(one.value, str)]
-
-
-def _makefile(text: str) -> Parts:
-    recipes = "".join(_TARGET.findall(text + "\n"))
-    return {"test": recipes} if recipes else {}

@@ -100,16 +100,13 @@ def read_cargo(ran: Ran) -> VerificationResult:
     if not ran.code and (left > 0 or len(results) < len(begun)):
         why = f"cargo test ended with 0, and {counted(max(left, 1), 'test')} did not come to an end"
         return outcomes.crash(ran, "cargo test", why)
-    red = [_rust_failure(name, said) for name, said in _RUST_FAILURE.findall(text)]
+    red = []
+    for name, said in _RUST_FAILURE.findall(text):
+        at = _RUST_PLACE.search(said)
+        path, line, why = (at[1], int(at[2]), at[3] or "panicked") if at else (".", 0, "it failed")
+        red.append(Failure(name, path, line, why, said))
     record = Record(passed=passed, skipped=ignored, failed=red, failures=failed)
     return outcomes.of_record(ran, "cargo test", record)
-
-
-def _rust_failure(name: str, said: str) -> Failure:
-    at = _RUST_PLACE.search(said)
-    return (
-        Failure(name, at[1], int(at[2]), at[3] or "panicked", said) if at else Failure(name, ".", 0, "it failed", said)
-    )
 
 
 def _lines(printed: bytes) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ from ahp.runner.verification import outcomes, tools
 from ahp.runner.verification.check import PLUGINS, REPORT, SCRATCH, Check, Ran
 from ahp.runner.verification.outcomes import Failure, Record
 from ahp.runner.verification.project import Project, joined, tops, upper_first
-from ahp.runner.verification.result import DETAILS, VerificationDetail, VerificationResult, counted, detail
+from ahp.runner.verification.result import DETAILS, VerificationResult, counted, detail
 from ahp.system import jsontext, process
 
 _TEST_FILE = re.compile(r"(?:^|/)(?:__tests__/.*|[^/]*\.(?:test|spec))\.[cm]?[jt]sx?$")
@@ -41,18 +41,14 @@ def manifest(project: Project, folder: str) -> dict[str, Any]:
 def _tested_by(project: Project, folder: str) -> str | None:
     """How a package is tested: "vitest", "jest", "npm-test"; None when it is not."""
     known = manifest(project, folder)
-    script = _script(known)
+    script = _mapping(known, "scripts").get("test")
+    script = script if isinstance(script, str) and _UNSET not in script else ""
     for tool in ("vitest", "jest"):
         settings = any(project.has(joined(folder, f"{tool}.config.{end}")) for end in ("js", "ts", "mjs", "mts", "cjs"))
         depends = any(tool in _mapping(known, kind) for kind in ("devDependencies", "dependencies"))
         if settings or (depends and (not script or re.search(rf"\b{tool}\b", script))):
             return tool
     return "npm-test" if script else None
-
-
-def _script(known: Mapping[str, Any]) -> str:
-    script = _mapping(known, "scripts").get("test")
-    return script if isinstance(script, str) and _UNSET not in script else ""
 
 
 def _mapping(known: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -191,7 +187,14 @@ def _read_eslint(ran: Ran) -> VerificationResult:
             for message in file["messages"]
             if message["severity"] == 2
         ]
-        details = [_violation(path, message, ran) for path, message in found[:DETAILS]]
+        details = [
+            detail(
+                outcomes.relative(path, ran),
+                line if isinstance(line := message.get("line"), int) else None,
+                f"{message['ruleId']}: {message['message']}" if message.get("ruleId") else str(message["message"]),
+            )
+            for path, message in found[:DETAILS]
+        ]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return outcomes.crash(ran, "eslint")
     if found:
@@ -199,9 +202,3 @@ def _read_eslint(ran: Ran) -> VerificationResult:
         told = told or outcomes.start(details)
         return VerificationResult("lint_failure", f"eslint found {counted(len(found), 'error')}", details, told)
     return VerificationResult("passed", "eslint found nothing") if not ran.code else outcomes.crash(ran, "eslint")
-
-
-def _violation(path: str, message: Mapping[str, Any], ran: Ran) -> VerificationDetail:
-    line, rule = message.get("line"), message.get("ruleId")
-    said = f"{rule}: {message['message']}" if rule else str(message["message"])
-    return detail(outcomes.relative(path, ran), line if isinstance(line, int) else None, said)

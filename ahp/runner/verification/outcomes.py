@@ -95,7 +95,7 @@ def of_record(ran: Ran, what: str, record: Record, holds_tests: re.Pattern[bytes
         return VerificationResult("no_tests", said, suggestion=hint, left_out=record.left_out[:LEFT_OUT])
     known = {relative(path, ran) for path in record.files or ()}
     there = [] if record.files is None else [path for path in ran.files if relative(path, ran) not in known]
-    unread = [path for path in there if holds_tests is None or _holds(f"{ran.folder}/{path}", holds_tests)]
+    unread = [path for path in there if holds_tests is None or holds_tests.search(_text(f"{ran.folder}/{path}"))]
     left = ((record.left_out, "test"), (unread, "test file"))
     out = " and ".join(counted(len(names), kind) for names, kind in left if names)
     skipped = f", {record.skipped} skipped" if record.skipped else ""
@@ -170,12 +170,11 @@ def of_junit(ran: Ran, what: str, data: bytes | None) -> VerificationResult:
     return of_record(ran, what, told)
 
 
-def _holds(path: str, form: re.Pattern[bytes]) -> bool:
-    """Whether a file of tests has something of this form."""
+def _text(path: str) -> bytes:
     try:
-        return form.search(files.read(path, _READ) or b"") is not None
+        return files.read(path, _READ) or b""
     except AhpError:
-        return False
+        return b""
 
 
 def start(details: Sequence[VerificationDetail]) -> str:

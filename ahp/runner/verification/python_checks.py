@@ -41,7 +41,8 @@ def tests(project: Project, env: Mapping[str, str]) -> list[Check]:
     for folder in folders:
         if "." in covered or any(folder.startswith(f"{one}/") for one in covered):
             continue
-        inner = [f"{one}/" for one in folders if one not in (".", folder) and one.startswith(_inside(folder))]
+        inside = "" if folder == "." else f"{folder}/"
+        inner = [f"{one}/" for one in folders if one not in (".", folder) and one.startswith(inside)]
         below = project.below(folder)
         files = [path for path in below if _TEST_FILE.search(path)]
         own = [path for path in files if not joined(folder, path).startswith(tuple(inner))]
@@ -55,12 +56,8 @@ def tests(project: Project, env: Mapping[str, str]) -> list[Check]:
                 found.append(Check("tox-test", "tests", folder, (python, *script), read))
                 continue
             of_pytest = configured or _is_pytest(project, folder, below, own)
-            found.append((_pytest if of_pytest else _unittest)(project, folder, files, python, env))
+            found.append(_module(project, folder, files, python, env, of_pytest=of_pytest))
     return found
-
-
-def _inside(folder: str) -> str:
-    return "" if folder == "." else f"{folder}/"
 
 
 def _configures_pytest(project: Project, folder: str) -> bool:
@@ -99,44 +96,36 @@ def _is_pytest(project: Project, folder: str, below: Sequence[str], files: Seque
     return not any(map(_OF_UNITTEST.search, texts))
 
 
-def _pytest(project: Project, folder: str, files: Sequence[str], python: str, env: Mapping[str, str]) -> Check:
-    argv = (
-        *("pytest", "-q", "--color=no"),
-        *(f"--override-ini=cache_dir={SCRATCH}", f"-p{PLUGIN}"),
-    )
-    made = _module(project, folder, files, python, env)
-    return replace(made, argv=(*made.argv, *argv), read=partial(read_pytest, python=python))
-
-
-def _module(project: Project, folder: str, files: Sequence[str], python: str, env: Mapping[str, str]) -> Check:
-    """The check that runs a module of Python with a plugin of ours."""
+def _module(
+    project: Project, folder: str, files: Sequence[str], python: str, env: Mapping[str, str], *, of_pytest: bool
+) -> Check:
+    """The check that runs pytest or unittest with a plugin of ours, by whose variables the interpreter finds it."""
+    pytest = ("pytest", "-q", "--color=no", f"--override-ini=cache_dir={SCRATCH}", f"-p{PLUGIN}")
+    argv = pytest if of_pytest else _discovering(project, folder, files)
     return Check(
-        "pytest",
+        "pytest" if of_pytest else "unittest",
         "tests",
         folder,
-        (python, "-m"),
-        env=_loading(env),
+        (python, "-m", *argv),
+        partial(read_pytest, python=python) if of_pytest else read_unittest,
+        # The plugin takes them back.
+        {
+            "PYTHONPATH": os.pathsep.join(filter(None, [PLUGINS, env.get("PYTHONPATH", "")])),
+            "AHP_TEST_RECORD": RECORD,
+        },
         files=files,
         toolchain=lambda: tools.python_versions(python, os.path.join(project.root, folder), env),
-        plugin=_PYTEST,
+        plugin=_PYTEST if of_pytest else _UNITTEST,
     )
 
 
-def _loading(env: Mapping[str, str]) -> dict[str, str]:
-    """The variables by which the interpreter finds a plugin of ours, which takes them back."""
-    paths = os.pathsep.join(filter(None, [PLUGINS, env.get("PYTHONPATH", "")]))
-    return {"PYTHONPATH": paths, "AHP_TEST_RECORD": RECORD}
-
-
-def _unittest(project: Project, folder: str, files: Sequence[str], python: str, env: Mapping[str, str]) -> Check:
+def _discovering(project: Project, folder: str, files: Sequence[str]) -> tuple[str, ...]:
     """unittest finds modules by one pattern, and only in packages; else it begins in the folder of the tests."""
     names = [path.rpartition("/")[2] for path in files]
     pattern = next((one for one in ("test*.py", "*_test.py") if all(fnmatch(name, one) for name in names)), "*test*.py")
     packaged = [path for path in files if _in_package(project, folder, path)]
     start = "." if packaged or not files else files[0].partition("/")[0]
-    made = _module(project, folder, files, python, env)
-    argv = (*made.argv, PLUGIN, "discover", "-s", start, "-p", pattern)
-    return replace(made, name="unittest", argv=argv, read=read_unittest, plugin=_UNITTEST)
+    return (PLUGIN, "discover", "-s", start, "-p", pattern)
 
 
 def _in_package(project: Project, folder: str, path: str) -> bool:

@@ -96,7 +96,7 @@ class Verification:
         only = []
         try:
             if policy in self._verifiers:
-                return self._own(policy, timeout_s)
+                return self._verifiers[policy].verify(self._root, timeout_s)
             if policy != "auto":
                 if policy not in (built_in := self._built_in()):
                     return VerificationResult("crash", f"there is no verifier {policy!r}")
@@ -111,18 +111,13 @@ class Verification:
             return verifier.verify(timeout_s, only)
         except AhpError as error:
             return VerificationResult("crash", f"it could not be verified: {error}")
+        except Ended:
+            raise
+        except SystemExit as error:  # a verifier of one's own that asks the process to end has said nothing
+            return VerificationResult("crash", f"the verifier {policy} ended with {failure(error)}")
 
     def _built_in(self) -> dict[str, str]:
         return _by_policy([*detection.names(), *(one.name for one in self._config.checks)])
-
-    def _own(self, policy: str, timeout_s: float) -> VerificationResult:
-        """What a verifier of one's own says; one that asks the process to end (`sys.exit`) has said nothing."""
-        try:
-            return self._verifiers[policy].verify(self._root, timeout_s)
-        except Ended:
-            raise
-        except SystemExit as error:
-            return VerificationResult("crash", f"the verifier {policy} ended with {failure(error)}")
 
 
 def _by_policy(names: Iterable[str]) -> dict[str, str]:

@@ -225,9 +225,7 @@ def test_changes_inside_of_a_repository_in_the_project_are_not_known(scene: Scen
     assert not scene.verify().cached and not scene.verify().cached
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"KEY": 1}', '{"KEY": {"type": "test_failure", "summary": "red"}}']
-)
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"KEY": 1}', '{"KEY": {"type": "test_failure", "summary": "red"}}'])
 def test_a_damaged_memory_is_none(scene: Scene, text: str) -> None:
     [path] = (scene.root / ".git/ahp/cache/verification").iterdir()
     key = next(iter(json.loads(path.read_text())))
