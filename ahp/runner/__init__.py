@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from ahp.runner.run.conversation import Message
     from ahp.runner.run.events import EventLog
     from ahp.runner.tools.catalog import standard_tools
-    from ahp.runner.tools.function import tool
-    from ahp.runner.tools.tool import FunctionTool, Tool, ToolContext
+    from ahp.runner.tools.tool import FunctionTool, Tool, ToolContext, tool
     from ahp.runner.verification.result import VerificationResult
     from ahp.runner.words.control_protocol import try_parse_control_envelope
     from ahp.runner.words.replies import is_protocol_content, read_control
@@ -54,8 +53,7 @@ _NAMES = {
     "ahp.runner.run.conversation": "Message",
     "ahp.runner.run.events": "EventLog",
     "ahp.runner.tools.catalog": "standard_tools",
-    "ahp.runner.tools.function": "tool",
-    "ahp.runner.tools.tool": "FunctionTool Tool ToolContext",
+    "ahp.runner.tools.tool": "FunctionTool Tool ToolContext tool",
     "ahp.runner.verification.result": "VerificationResult",
     "ahp.runner.words.control_protocol": "try_parse_control_envelope",
     "ahp.runner.words.replies": "is_protocol_content read_control",

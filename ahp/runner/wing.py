@@ -8,5 +8,5 @@ HELP = {
     "agent": ("Issues and agents", "the embedded agent runner"),
     "verify": ("Issues and agents", "the project's own tests and linters, as the runner and policies see them"),
 }
-HOSTS = {"agent": "ahp.runner.doctor"}
+HOSTS = {"agent": "ahp.runner.gating.box"}
 SETTINGS = {".ahp/agent.yaml": "ahp.runner.config:load_config"}

@@ -1,4 +1,4 @@
-"""ahp.runner.doctor: where the commands of the embedded agent run"""
+"""ahp.runner.gating.box: where the commands of the embedded agent run"""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import pytest
 
 from ahp.box import engine
 from ahp.box.table import CannotBox
-from ahp.runner import doctor
+from ahp.runner.gating import box
 from ahp.system import environ, git
 from tests.conftest import Repo
 
 
 def examined(repo: Repo) -> list[tuple[str, str]]:
-    found = doctor.examine(git.discover(str(repo.root), environ.current()))
+    found = box.examine(git.discover(str(repo.root), environ.current()))
     return [(one.status, one.detail) for one in found]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ahp.runner.config import AgentConfig
-from ahp.runner.run.state_machine import MOVES
+from ahp.runner.run.run_state import MOVES
 from ahp.runner.scripted import load_script
 
 PROJECT = Path(__file__).resolve().parent.parent.parent

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ahp.runner.run.conversation import check_roles
-from ahp.runner.run.state_machine import State
+from ahp.runner.run.run_state import State
 from ahp.runner.scripted import scripted_tool
 from ahp.runner.verification.result import VerificationResult
 from ahp.runner.words.plan_text import PlanError, parse_plan_from_text

@@ -1,11 +1,18 @@
 """Where the commands of a run are carried out: in the box that a wing or a package adds (docs/box.md), or here."""
 
+import os
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from ahp.facts.policy import AGENT_FILE
 from ahp.protocol.verdict import Verdict
 from ahp.runner.tools.tool import Tool
 from ahp.system import places
 from ahp.system.errors import AhpError
+from ahp.system.git import Repository
+
+if TYPE_CHECKING:
+    from ahp.hosts.table import Check
 
 
 class Box:
@@ -61,3 +68,24 @@ class Box:
         if otherwise == "prompt":
             tell(f"ahp note: {said}, so it runs without one. {why}")
         return str
+
+
+def examine(repo: Repository) -> "list[Check]":
+    """What `ahp doctor` says of the agent's commands, where the project has settings of the agent, or has had runs."""
+    from ahp.hosts.table import Check
+    from ahp.runner.config import load_config
+    from ahp.runner.run import runs
+
+    if not os.path.isfile(os.path.join(repo.root, AGENT_FILE)) and not runs.ids(repo.root):
+        return []
+    try:
+        setting = load_config(repo.root).box
+    except AhpError as error:
+        return [Check("agent", "wrong", str(error), f"correct {AGENT_FILE}")]
+    if setting == "never":
+        return [Check("agent", "note", f"its commands run without a box: box is never in {AGENT_FILE}")]
+    why = Box(setting, repo.root, "").obstacle()
+    if not why:
+        return [Check("agent", "ok", "its commands run in a box")]
+    status, said = ("wrong", "are refused") if setting == "always" else ("note", "run without a box")
+    return [Check("agent", status, f"its commands {said}: {why}")]

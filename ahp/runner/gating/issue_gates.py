@@ -5,8 +5,8 @@ from collections.abc import Callable
 from ahp.hosts import issue as host
 from ahp.hosts.asking import branch_work
 from ahp.protocol.text import one_line
+from ahp.runner.run.run_state import Stop
 from ahp.runner.run.session import Session
-from ahp.runner.run.state_machine import Stop
 from ahp.system import environ, git
 from ahp.system.errors import AhpError
 from ahp.system.git import NotARepository

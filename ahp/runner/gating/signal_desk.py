@@ -15,8 +15,7 @@ from ahp.protocol.verdict import Verdict
 from ahp.runner.config import AgentConfig
 from ahp.runner.models.model import Model
 from ahp.runner.run.events import AnyLog, EventLog, plain
-from ahp.runner.run.run_state import RunState, Talk
-from ahp.runner.run.state_machine import Stop
+from ahp.runner.run.run_state import RunState, Stop, Talk
 from ahp.runner.tools.tool import Toolbox
 from ahp.runner.words.actions import Respond
 from ahp.system.errors import AhpError

@@ -15,13 +15,11 @@ from ahp.facts.tool import Touched
 from ahp.protocol.text import excerpt, one_line
 from ahp.protocol.verdict import Verdict
 from ahp.runner.gating.signal_desk import Gate
-from ahp.runner.parallel.checkouts import PREFIX, Checkout, Checkouts, remove_all
-from ahp.runner.parallel.merging import Conflict, merge
+from ahp.runner.parallel.checkouts import PREFIX, Checkout, Checkouts, Conflict, merge, remove_all
 from ahp.runner.run import prompts
 from ahp.runner.run.events import StepEvents
-from ahp.runner.run.run_state import BesideStep
+from ahp.runner.run.run_state import BesideStep, State, Stop
 from ahp.runner.run.session import Run, Session, work_on
-from ahp.runner.run.state_machine import State, Stop
 from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, ready_steps, replaced
 from ahp.system import files, interrupt
 from ahp.system.descendants import Descendants, ending

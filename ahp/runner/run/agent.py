@@ -19,9 +19,8 @@ from ahp.runner.models.model import Model
 from ahp.runner.run import prompts
 from ahp.runner.run.events import VERSION, EventLog
 from ahp.runner.run.evidence import Given, changed_in, uncovered
-from ahp.runner.run.run_state import RunState
+from ahp.runner.run.run_state import NO_EVIDENCE, RunState, State, Stop, check_move
 from ahp.runner.run.session import Session
-from ahp.runner.run.state_machine import NO_EVIDENCE, State, Stop, check_move
 from ahp.runner.run.work import DirectWork, PlannedWork
 from ahp.runner.tools.tool import AGENT, Tool, Toolbox, marked, tool_environment
 from ahp.runner.verification.result import VerificationResult

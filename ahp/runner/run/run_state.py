@@ -4,6 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, assert_never
 
 from ahp.protocol.signals import Signal
@@ -13,11 +14,59 @@ from ahp.runner.run.conversation import Conversation
 from ahp.runner.run.events import KINDS, VERSION, Event, Kind
 from ahp.runner.run.evidence import Given, differs
 from ahp.runner.run.prompts import Finding, Frames
-from ahp.runner.run.state_machine import NO_EVIDENCE, State
 from ahp.runner.verification.work_tree import Snapshot
 from ahp.runner.words.plan import BROKEN_OFF, Plan, StepStatus
 from ahp.system import clock, digest, jsontext
 from ahp.system.errors import AhpError
+
+NO_EVIDENCE = "NO_EVIDENCE"  # the stop reason of a run whose claim nothing covers
+
+
+class State(StrEnum):
+    """What a run is doing. DONE and BLOCKED are its ends."""
+
+    INTAKE = "INTAKE"
+    PLANNING = "PLANNING"
+    EXECUTING = "EXECUTING"
+    VERIFYING = "VERIFYING"
+    RECOVERING = "RECOVERING"
+    BLOCKED = "BLOCKED"
+    DONE = "DONE"
+
+
+# Everything not listed is a bug. RECOVERING is the only way back, and it costs one of `max_replans`.
+MOVES: dict[State, frozenset[State]] = {
+    State.INTAKE: frozenset({State.PLANNING, State.EXECUTING, State.BLOCKED}),
+    State.PLANNING: frozenset({State.EXECUTING, State.BLOCKED}),
+    State.EXECUTING: frozenset({State.VERIFYING, State.RECOVERING, State.BLOCKED}),
+    State.VERIFYING: frozenset({State.DONE, State.RECOVERING, State.BLOCKED}),
+    State.RECOVERING: frozenset({State.PLANNING, State.EXECUTING, State.BLOCKED}),
+    State.BLOCKED: frozenset(),
+    State.DONE: frozenset(),
+}
+
+
+class IllegalMove(RuntimeError):
+    """The runner tried a move that the table does not have: a bug of the runner, never of a model."""
+
+
+def check_move(former: State, to: State, why: str) -> None:
+    """Raises IllegalMove where the table does not allow it."""
+    if to not in MOVES[former]:
+        raise IllegalMove(f"{former} -> {to} ({why})")
+
+
+class Stop(AhpError):
+    """Ends the run in BLOCKED from any depth: `reason` is its stop_reason, `advice` a sentence for the person.
+
+    `overridable` are the ids of the signals that a person could let pass.
+    """
+
+    def __init__(self, reason: str, advice: str, overridable: Iterable[str] = ()) -> None:
+        super().__init__(f"{reason}: {advice}")
+        self.reason = reason
+        self.advice = advice
+        self.overridable = list(overridable)
 
 
 class Talk:

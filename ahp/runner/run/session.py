@@ -28,8 +28,7 @@ from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimme
 from ahp.runner.run.events import AnyLog
 from ahp.runner.run.evidence import Given
 from ahp.runner.run.prompts import Frames
-from ahp.runner.run.run_state import RunState, Talk
-from ahp.runner.run.state_machine import NO_EVIDENCE, State, Stop
+from ahp.runner.run.run_state import NO_EVIDENCE, RunState, State, Stop, Talk
 from ahp.runner.tools.tool import Tool
 from ahp.runner.validation import sentences
 from ahp.runner.verification.verifier import Verification

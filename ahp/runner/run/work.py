@@ -5,8 +5,8 @@ from collections.abc import Callable
 from ahp.facts.policy import AGENT_FILE
 from ahp.runner.run import prompts
 from ahp.runner.run.evidence import Given
+from ahp.runner.run.run_state import State, Stop
 from ahp.runner.run.session import Run, Session, work_on
-from ahp.runner.run.state_machine import State, Stop
 from ahp.runner.words.actions import Malformed
 from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, cut, names, ready_steps, unreachable
 from ahp.runner.words.plan_text import PlanError, parse_plan_from_text

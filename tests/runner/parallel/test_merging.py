@@ -1,4 +1,4 @@
-"""ahp.runner.parallel.merging, ahp.runner.parallel.checkouts and ahp.system.trees"""
+"""ahp.runner.parallel.checkouts, ahp.runner.parallel.checkouts and ahp.system.trees"""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.runner.parallel.checkouts import Checkout, Checkouts, remove_all
-from ahp.runner.parallel.merging import Conflict, merge
+from ahp.runner.parallel.checkouts import Checkout, Checkouts, Conflict, merge, remove_all
 from ahp.system import trees
 from ahp.system.errors import AhpError
 from tests.conftest import Repo

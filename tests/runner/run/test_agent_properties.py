@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ahp.protocol.verdict import Verdict
 from ahp.runner.models.model import ContextOverflow, ModelError
-from ahp.runner.run.state_machine import MOVES, State
+from ahp.runner.run.run_state import MOVES, State
 from ahp.runner.scripted import Scripted, scripted_tool
 from ahp.runner.words.plan import StepStatus
 from ahp.runner.words.replies import is_protocol_content

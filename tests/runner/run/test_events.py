@@ -14,8 +14,7 @@ from ahp.runner.config import AgentConfig
 from ahp.runner.run.agent import Agent
 from ahp.runner.run.events import EventLog, plain, read_events
 from ahp.runner.scripted import AnyArgs, ScriptedModel
-from ahp.runner.tools.function import tool
-from ahp.runner.tools.tool import FunctionTool
+from ahp.runner.tools.tool import FunctionTool, tool
 from ahp.system.errors import AhpError
 from tests.conftest import Repo
 from tests.runner.runs import call, nowhere

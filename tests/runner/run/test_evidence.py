@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from ahp.runner.config import AgentConfig
 from ahp.runner.models.model import Answer, NativeCall
 from ahp.runner.run.agent import Agent
-from ahp.runner.run.state_machine import NO_EVIDENCE
+from ahp.runner.run.run_state import NO_EVIDENCE
 from ahp.runner.scripted import Scripted, ScriptedModel, scripted_tool
 from ahp.runner.tools.catalog import standard_tools
 from ahp.runner.verification.result import VerificationResult

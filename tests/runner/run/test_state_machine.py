@@ -1,4 +1,4 @@
-"""ahp.runner.run.state_machine"""
+"""ahp.runner.run.run_state"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from ahp.runner.run.state_machine import MOVES, IllegalMove, State, check_move
+from ahp.runner.run.run_state import MOVES, IllegalMove, State, check_move
 
 
 def test_the_table_names_every_state() -> None:

@@ -12,8 +12,7 @@ import pytest
 from ahp.facts.tool import NAMES
 from ahp.runner.run.session import definition
 from ahp.runner.tools.catalog import all_tools, standard_tools
-from ahp.runner.tools.function import tool
-from ahp.runner.tools.tool import TRAINED, FunctionTool, Toolbox
+from ahp.runner.tools.tool import TRAINED, FunctionTool, Toolbox, tool
 from ahp.system import wings
 from ahp.system.errors import AhpError
 from tests.conftest import Repo

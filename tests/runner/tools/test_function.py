@@ -1,4 +1,4 @@
-"""ahp.runner.tools.function: @tool"""
+"""ahp.runner.tools.tool: @tool"""
 
 from __future__ import annotations
 
