@@ -22,7 +22,7 @@ from ahp.journal.append import Journal
 from ahp.runner.context import retriever
 from ahp.runner.parallel.checkouts import Checkouts
 from ahp.runner.tools import project_files
-from ahp.runner.verification import work_tree
+from ahp.runner.verification import project as verified
 from ahp.runner.verification.project import Project
 from ahp.system import blobs, commits, environ, git
 from ahp.system.errors import AhpError
@@ -224,7 +224,7 @@ def _anchor(repo: Repo, capsys: Any) -> object:
 
 
 ASKED: dict[str, Callable[[Repo, Any], object]] = {
-    "work tree": lambda repo, _: work_tree.take(str(repo.root)),
+    "work tree": lambda repo, _: verified.take(str(repo.root)),
     "work tree, its lines": lambda repo, _: WorkTreeView(asked(repo)).diff(),
     "index": lambda repo, _: (IndexView(asked(repo)).diff(), IndexView(asked(repo)).paths()),
     "commits": lambda repo, _: [

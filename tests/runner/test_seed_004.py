@@ -11,7 +11,7 @@ from ahp.runner.run.conversation import check_roles
 from ahp.runner.run.run_state import State
 from ahp.runner.scripted import scripted_tool
 from ahp.runner.verification.result import VerificationResult
-from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
+from ahp.runner.words.plan import PlanError, parse_plan_from_text
 from tests.runner.runs import DONE, REPLAN, Scene, call, plan
 
 

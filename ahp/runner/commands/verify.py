@@ -27,8 +27,7 @@ def command(what: tuple[str, ...], timeout: float, fresh: bool, listed: bool, fo
     """
     from ahp.hosts.asking import around
     from ahp.runner.config import load_config
-    from ahp.runner.verification.detection import KINDS, names
-    from ahp.runner.verification.project_verifier import ProjectVerifier
+    from ahp.runner.verification.project_verifier import KINDS, ProjectVerifier, names
     from ahp.system import environ, interrupt, jsontext
 
     here = around(os.getcwd())

@@ -16,7 +16,7 @@ from ahp.runner.run.evidence import changed_in
 from ahp.runner.run.run_state import RunState, key
 from ahp.runner.tools.project_files import LastSeen
 from ahp.runner.tools.tool import WRITING, InvalidCall, Tool, ToolContext, left_running, result_text, told
-from ahp.runner.verification.work_tree import take
+from ahp.runner.verification.project import take
 from ahp.runner.words.actions import ToolCall
 from ahp.system.deadline import Worker
 from ahp.system.descendants import MARK, Descendants

@@ -23,9 +23,9 @@ from ahp.runner.run.run_state import NO_EVIDENCE, RunState, State, Stop, check_m
 from ahp.runner.run.session import Session
 from ahp.runner.run.work import DirectWork, PlannedWork
 from ahp.runner.tools.tool import AGENT, Tool, Toolbox, marked, tool_environment
+from ahp.runner.verification.project import changed_since
 from ahp.runner.verification.result import VerificationResult
 from ahp.runner.verification.verifier import NOT_ASKED, Verification, Verifier
-from ahp.runner.verification.work_tree import changed_since
 from ahp.runner.words.control_protocol import FinalAnswer
 from ahp.runner.words.plan import Plan
 from ahp.runner.words.replies import OWN_TOOLS

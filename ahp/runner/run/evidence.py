@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ahp.runner.run.prompts import files_named
-from ahp.runner.verification.project import DERIVED
-from ahp.runner.verification.work_tree import Snapshot, changed_since, differing, view_of
+from ahp.runner.verification.project import DERIVED, Snapshot, changed_since, differing, view_of
 
 # `src/app.py`, `a.txt`: not the end of an address, nor `e.g.`.
 _FILE = re.compile(r"(?<![\w/.@:-])(?:[\w.-]{1,100}/)*[\w-]{1,100}\.[A-Za-z][A-Za-z0-9]{0,9}(?![\w/])")

@@ -9,8 +9,7 @@ from pydantic import BaseModel
 from ahp.protocol.text import excerpt, one_line
 from ahp.runner.context.retriever import Place
 from ahp.runner.tools.tool import Tool
-from ahp.runner.words.plan import Plan, PlanStep, StepStatus
-from ahp.runner.words.plan_text import free_names
+from ahp.runner.words.plan import Plan, PlanStep, StepStatus, free_names
 
 _SYSTEM = """\
 You carry out a task in a software project.

@@ -14,7 +14,7 @@ from ahp.runner.run.conversation import Conversation
 from ahp.runner.run.events import KINDS, VERSION, Event, Kind
 from ahp.runner.run.evidence import Given, differs
 from ahp.runner.run.prompts import Finding, Frames
-from ahp.runner.verification.work_tree import Snapshot
+from ahp.runner.verification.project import Snapshot
 from ahp.runner.words.plan import BROKEN_OFF, Plan, StepStatus
 from ahp.system import clock, digest, jsontext
 from ahp.system.errors import AhpError

@@ -8,8 +8,18 @@ from ahp.runner.run.evidence import Given
 from ahp.runner.run.run_state import State, Stop
 from ahp.runner.run.session import Run, Session, work_on
 from ahp.runner.words.actions import Malformed
-from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, cut, names, ready_steps, unreachable
-from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
+from ahp.runner.words.plan import (
+    BROKEN_OFF,
+    Plan,
+    PlanError,
+    PlanStep,
+    StepStatus,
+    cut,
+    names,
+    parse_plan_from_text,
+    ready_steps,
+    unreachable,
+)
 from ahp.runner.words.replies import Act, Final, Reply, Words
 
 _ATTEMPTS = 2  # a plan and one retry (seed 004 §5.1)

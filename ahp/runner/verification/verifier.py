@@ -5,10 +5,10 @@ from typing import Protocol
 
 from ahp.protocol.text import failure
 from ahp.runner.config import AgentConfig
-from ahp.runner.verification import detection
+from ahp.runner.verification import project_verifier
+from ahp.runner.verification.project import Snapshot, differing
 from ahp.runner.verification.project_verifier import ProjectVerifier
 from ahp.runner.verification.result import NOT_MADE, VerificationResult
-from ahp.runner.verification.work_tree import Snapshot, differing
 from ahp.system.errors import AhpError
 from ahp.system.interrupt import Ended
 
@@ -117,7 +117,7 @@ class Verification:
             return VerificationResult("crash", f"the verifier {policy} ended with {failure(error)}")
 
     def _built_in(self) -> dict[str, str]:
-        return _by_policy([*detection.names(), *(one.name for one in self._config.checks)])
+        return _by_policy([*project_verifier.names(), *(one.name for one in self._config.checks)])
 
 
 def _by_policy(names: Iterable[str]) -> dict[str, str]:

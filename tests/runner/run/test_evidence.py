@@ -15,9 +15,9 @@ from ahp.runner.run.agent import Agent
 from ahp.runner.run.run_state import NO_EVIDENCE
 from ahp.runner.scripted import Scripted, ScriptedModel, scripted_tool
 from ahp.runner.tools.catalog import standard_tools
+from ahp.runner.verification.project import Snapshot
 from ahp.runner.verification.result import VerificationResult
 from ahp.runner.verification.verifier import Verification
-from ahp.runner.verification.work_tree import Snapshot
 from tests.conftest import Repo
 from tests.runner.runs import DONE, REPLAN, Scene, call, plan
 from tests.runner.scripted_gate import ScriptedGate

@@ -1,4 +1,4 @@
-"""ahp.runner.verification.work_tree, and what a resumed run says of files that changed meanwhile"""
+"""ahp.runner.verification.project, and what a resumed run says of files that changed meanwhile"""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ahp.runner.run.agent import Agent, AgentTurn
 from ahp.runner.run.events import EventLog
 from ahp.runner.scripted import ScriptedModel
 from ahp.runner.tools.tool import FunctionTool, ToolContext
-from ahp.runner.verification import work_tree as snapshot
-from ahp.runner.verification.work_tree import changed_since, take
+from ahp.runner.verification import project as snapshot
+from ahp.runner.verification.project import changed_since, take
 from tests.runner.runs import call
 from tests.runner.scripted_gate import ScriptedGate
 

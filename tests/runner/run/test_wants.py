@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from ahp.runner.run.session import wants
 from ahp.runner.tools.tool import FunctionTool
-from ahp.runner.words.plan_text import parse_plan_from_text
+from ahp.runner.words.plan import parse_plan_from_text
 from tests.runner.runs import Scene, call
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ahp.runner.verification.check import Check, Ran
-from ahp.runner.verification.detection import find_checks
 from ahp.runner.verification.project import Project
-from ahp.runner.verification.project_verifier import ProjectVerifier, environment
+from ahp.runner.verification.project_verifier import ProjectVerifier, environment, find_checks
 from ahp.runner.verification.result import VerificationResult
 from ahp.system import environ
 

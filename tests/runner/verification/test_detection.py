@@ -1,4 +1,4 @@
-"""ahp.runner.verification.detection: what a project tells of its tests and linters"""
+"""ahp.runner.verification.project_verifier: what a project tells of its tests and linters"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ahp.runner.verification import detection, python_checks
+from ahp.runner.verification import project_verifier, python_checks
 from ahp.runner.verification.project import Project
 from ahp.runner.verification.tools import interpreter
 from ahp.system.errors import AhpError
@@ -97,13 +97,13 @@ def test_linters_come_first_and_tests_behind_them(tmp_path: Path) -> None:
     write(tmp_path, **{"test_a.py": PYTHON, "ruff.toml": "", "web/package.json": VITEST, "web/eslint.config.js": ""})
     found = list(checks(tmp_path).values())
     assert [one.kind for one in found] == ["lint", "lint", "tests", "tests"]
-    assert {one.kind for one in found} == set(detection.KINDS)
+    assert {one.kind for one in found} == set(project_verifier.KINDS)
 
 
 def test_a_check_that_no_row_names_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, **{"ruff.toml": ""})
-    monkeypatch.delitem(detection.CHECKS, "ruff")
-    monkeypatch.setitem(detection.CHECKS, "ruffle", python_checks.ruff)
+    monkeypatch.delitem(project_verifier.CHECKS, "ruff")
+    monkeypatch.setitem(project_verifier.CHECKS, "ruffle", python_checks.ruff)
     with pytest.raises(AhpError, match="a check is called ruff, and no row"):
         checks(tmp_path)
 
@@ -111,7 +111,7 @@ def test_a_check_that_no_row_names_is_an_error(tmp_path: Path, monkeypatch: pyte
 def test_the_page_lists_every_check() -> None:
     [table] = re.findall(r"\| check \| where \|.*?\n\n", PAGE.read_text("utf-8"), re.DOTALL)
     first = [row.split("|")[1] for row in table.splitlines()[2:] if row]
-    assert sorted(re.findall(r"`([\w-]+)`", " ".join(first))) == sorted(detection.names())
+    assert sorted(re.findall(r"`([\w-]+)`", " ".join(first))) == sorted(project_verifier.names())
 
 
 def test_the_project_s_own_interpreter_is_taken(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""ahp.runner.verification.work_tree: `auto` verifies what changed, whatever tools say of themselves"""
+"""ahp.runner.verification.project: `auto` verifies what changed, whatever tools say of themselves"""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from ahp.runner.run.events import EventLog
 from ahp.runner.scripted import AnyArgs
 from ahp.runner.tools.tool import FunctionTool, ToolContext
+from ahp.runner.verification.project import changed_since, take
 from ahp.runner.verification.result import VerificationResult
-from ahp.runner.verification.work_tree import changed_since, take
 from tests.conftest import Repo
 from tests.runner.runs import Scene, call
 

@@ -1,4 +1,4 @@
-"""ahp.runner.words.plan_text"""
+"""ahp.runner.words.plan"""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ahp.runner.run.live import line
-from ahp.runner.words.plan import Plan, PlanStep, StepStatus
-from ahp.runner.words.plan_text import PlanError, parse_plan_from_text
+from ahp.runner.words.plan import Plan, PlanError, PlanStep, StepStatus, parse_plan_from_text
 from tests.runner.runs import DONE, Scene
 
 RAW: dict[str, Any] = {
