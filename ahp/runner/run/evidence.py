@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ahp.runner.run.prompts import files_named
@@ -47,9 +47,12 @@ def uncovered(
     `wrote` says whether anything was written at all, `expects` whether the plan expects it.
     A model that only talks is doubted where the task is no question and it or the task names a file.
     """
-    claimed = [path for path in map(_relative(root), given.changed or ()) if path]
+    named = (path.strip().rstrip("/") for path in given.changed or ())
+    claimed = [os.path.relpath(os.path.join(root, path), root) for path in named if path]
     if given.typed and changed is not None:
-        missing = [path for path in claimed if not _holds(changed, path) and not _ignored(root, path)]
+        # A folder has changed where something in it has.
+        missing = [path for path in claimed if not any(f"{one}/".startswith(f"{path}/") for one in changed)]
+        missing = [path for path in missing if not _ignored(root, path)]
         if missing:
             return f"The answer says that {files_named(missing)} changed, and nothing in there has"
     if wrote or (given.typed and given.changed is None):
@@ -57,18 +60,6 @@ def uncovered(
     if expects or claimed or _names_a_file(task, given.text, root):
         return "Nothing in the project has changed"
     return None
-
-
-def _relative(root: str) -> Callable[[str], str]:
-    def relative(path: str) -> str:
-        path = path.strip().rstrip("/")
-        return os.path.relpath(os.path.join(root, path), root) if path else ""
-
-    return relative
-
-
-def _holds(changed: Sequence[str], path: str) -> bool:
-    return any(one == path or one.startswith(f"{path}/") for one in changed)
 
 
 def _ignored(root: str, path: str) -> bool:

@@ -114,7 +114,10 @@ def system(tools: Iterable[Tool], frames: Frames, *, max_tokens: int, inject_sch
     """The system prompt: one line a tool, its JSON schema only when asked for."""
     lines = [_line(tool) for tool in tools]
     if inject_schemas:
-        lines = [f"{line}\n  {_schema(tool)}" for line, tool in zip(lines, tools, strict=True)]
+        lines = [
+            f"{line}\n  {json.dumps(tool.args.model_json_schema(), ensure_ascii=False)}"
+            for line, tool in zip(lines, tools, strict=True)
+        ]
     return "\n".join(
         [
             _SYSTEM.replace("NONCE", frames.nonce).replace("LIMIT", str(max_tokens)),
@@ -299,7 +302,3 @@ def _line(tool: Tool) -> str:
     required = schema.get("required", ())
     names = ", ".join(name if name in required else f"{name}?" for name in schema.get("properties", ()))
     return f"- {tool.name}({names}): {' '.join(tool.description.split())}"
-
-
-def _schema(tool: Tool) -> str:
-    return json.dumps(tool.args.model_json_schema(), ensure_ascii=False)

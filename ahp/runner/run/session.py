@@ -225,7 +225,7 @@ class Session:
         self.silent = False  # and before it had said anything
         self._silences = 0  # in a row
         self._cuts = 0  # in a row
-        self._native = False  # whether the model could call its tools as such
+        self.native = False  # whether the model could call its tools as such
         self._calls: list[ToolCall | Malformed] = []  # of the last reply, beside its text
         self._root, self._issue, self._brief = agent.root, agent.issue, ""
         self._started = clock.monotonic() - state.seconds  # of the budget's wall time
@@ -328,7 +328,7 @@ class Session:
         """The model's reply to the conversation. Raises Stop when a budget is used up or the model fails."""
         answer = self._asked(scene)
         text = with_calls(markup.spoken(answer.text), answer.calls)
-        self._native = answer.native or bool(answer.calls) or answer.finish_reason == "tool_calls"
+        self.native = answer.native or bool(answer.calls) or answer.finish_reason == "tool_calls"
         self._calls = list(self._beside(answer))
         self.cut = answer.finish_reason == "length"
         self._cuts = self._cuts + 1 if self.cut else 0
@@ -495,11 +495,7 @@ class Session:
         """What a model is told that has answered, but not as it could have; None where that is the answer."""
         if not isinstance(reply, Words):
             return None
-        return prompts.PROTOCOL_IN_ANSWER if reply.cut_out else prompts.CALL_FINAL if self._native else None
-
-    def only_words(self, reply: Reply) -> bool:
-        """Whether a model that could call a tool has spoken instead."""
-        return self._native and isinstance(reply, Words)
+        return prompts.PROTOCOL_IN_ANSWER if reply.cut_out else prompts.CALL_FINAL if self.native else None
 
     @property
     def no_answer(self) -> str:
@@ -619,7 +615,7 @@ def work_on(session: Session, step: PlanStep, begin: Callable[[], object]) -> tu
     asked_again = worded = False
     while True:
         reply = session.read(ask(), "step")
-        if session.only_words(reply):
+        if session.native and isinstance(reply, Words):  # it could call a tool and has spoken instead
             if worded:
                 raise Stop(NO_EVIDENCE, f"step {step.id} {prompts.ONLY_WORDS}")
             worded = True

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.runner.parallel import merging
+from ahp.runner.parallel import checkouts
 from ahp.runner.run.events import Event, EventLog, read_events
 from ahp.runner.run.run_state import RunState
 from tests.conftest import Repo
@@ -157,7 +157,7 @@ def test_a_run_that_is_killed_at_any_event_goes_on_also_twice(tmp_path: Path, te
 @pytest.mark.parametrize("files", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_a_run_that_is_killed_while_it_merges_goes_on(files: int, tmp_path: Path, temporary: Path) -> None:
     repo, path = project(tmp_path / "project"), tmp_path / "run" / "events.jsonl"
-    put, written = merging._put, [0]
+    put, written = checkouts._put, [0]
 
     def kill_behind(*given: object) -> None:
         put(*given)  # type: ignore[arg-type]
@@ -166,7 +166,7 @@ def test_a_run_that_is_killed_while_it_merges_goes_on(files: int, tmp_path: Path
             die()
 
     def prepare() -> None:
-        merging._put = kill_behind
+        checkouts._put = kill_behind
 
     assert not begun(repo.root, path, lambda event: None, prepare)
     assert RunState.of(read_events(str(path))).merging is not None
