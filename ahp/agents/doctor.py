@@ -63,24 +63,8 @@ def _client(repo: Repository, client: str, known: list[tuple[str, object]]) -> C
         return Check(client, "wrong", str(error))
     if failed := probe(repo, client, module.CALL, commands[module.CALL]):
         return Check(client, "wrong", failed, fix)
-    if client == "codex":
-        return _codex(repo, module.TRUST)
     status = "note" if module.TRUST else "ok"
     return Check(client, status, "configured and reached", module.TRUST)
-
-
-def _codex(repo: Repository, trust: str) -> Check:
-    """What Codex itself says of the hooks; where it cannot be asked, what a person has to see to."""
-    from ahp.agents import codex_trust
-
-    try:
-        waiting = [hook.event for hook in codex_trust.listed(repo.root, environ.current()) if not hook.is_trusted]
-    except AhpError as error:
-        said = f"configured and reached; whether Codex trusts it could not be asked: {one_line(error, 200)}"
-        return Check("codex", "note", said, trust)
-    if waiting:
-        return Check("codex", "wrong", f"Codex does not trust {', '.join(waiting)}, so it does not run", trust)
-    return Check("codex", "ok", "configured, trusted and reached")
 
 
 def probe(repo: Repository, client: str, event: str, command: str) -> str:

@@ -39,13 +39,7 @@ class Client:
         share = "" if user else "; commit it, so that everybody's agent is judged"
         said = "hooks in" if done.changed else "nothing to change in"
         lines = [prose(f"{self.name}: {said} {one_line(done.path, 1000)}{share}")]
-        todo = done.todo
-        if self.name == "codex":
-            from ahp.agents import codex_trust
-
-            todo = codex_trust.offer(repo.root)
-            lines += [] if todo else ["codex: it trusts these hooks, and runs them"]
-        lines += [prose(f"{self.name}: {todo}")] if todo else []
+        lines += [prose(f"{self.name}: {done.todo}")] if done.todo else []
         told = pack.bring(repo, user_policy(), user=user)
         return [*lines, prose(f"policy: {one_line(told, 1000)}")] if told else lines
 

@@ -94,7 +94,6 @@ def capture(
             except (Timeout, OutputLimit) as error:
                 error.printed = b"".join(child.printed)
                 raise
-            assert done is not None
             if ended is not None:
                 ended(child.pid)
             return done
@@ -115,20 +114,6 @@ def beginning(argv: list[str], length: int, *, timeout: float, env: dict[str, st
         except OutputLimit:
             pass  # all that was asked for is there
     return b"".join(child.printed)[:length]
-
-
-def answered(
-    argv: list[str], questions: bytes, enough: "Callable[[bytes], bool]", *, timeout: float, env: dict[str, str]
-) -> bytes:
-    """What `argv` prints while its input stays open after the `questions`, until `enough` of it; then it is killed.
-
-    For servers that end with their input. Raises NotStarted, Timeout, OutputLimit.
-    """
-    deadline = time.monotonic() + timeout
-    program = _found(argv[0], env)
-    with _Child(program, [program, *argv[1:]], env) as child:
-        child.finish(questions, deadline, timeout, OUTPUT_LIMIT, argv[0], enough)
-    return b"".join(child.printed)
 
 
 def running() -> set[int]:
@@ -186,10 +171,9 @@ class _Child:
         timeout: float,
         limit: int,
         name: str,
-        enough: "Callable[[bytes], bool] | None" = None,
         check: "Callable[[], object] | None" = None,
-    ) -> Result | None:
-        """How it ended. With `enough`, its input stays open, and None is given once that holds of what it printed."""
+    ) -> Result:
+        """How it ended."""
         out, err = self.printed, list[bytes]()
         sizes = {self.out: 0, self.err: 0}
         poll = select.poll()
@@ -217,8 +201,7 @@ class _Child:
                     pending = self._feed(pending)
                     if not pending:
                         poll.unregister(self.inp)
-                        if enough is None:
-                            self._close_input()
+                        self._close_input()
                     continue
                 data = posix.read(fd, _BLOCK)
                 if not data:
@@ -231,8 +214,6 @@ class _Child:
                 (out if fd == self.out else err).append(data)
                 if sizes[fd] > limit:
                     raise OutputLimit(f"{name} printed more than {limit} bytes")
-                if enough is not None and fd == self.out and enough(b"".join(out)):
-                    return None
         while not self._ended():
             if time.monotonic() >= deadline:
                 raise Timeout(f"{name} did not finish within {timeout:g} s")

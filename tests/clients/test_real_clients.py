@@ -18,7 +18,6 @@ from ahp.policy import layers, trust
 from ahp.policy.sources import FileSource
 from ahp.protocol.event import Actor
 from ahp.system import git
-from tests.attended import attended
 from tests.clients import real
 from tests.clients.real import Ran
 from tests.clients.scripted_model import SUBTASK, Step
@@ -272,21 +271,3 @@ def test_the_control_of_this_test_an_unhooked_client_does_it(client: str, projec
     (project.root / installing.settings_path("", client, False).lstrip("/")).unlink()
     done = run(shell(client, "rm old.txt"))
     assert not there(project, "old.txt"), done.printed
-
-
-@pytest.mark.parametrize("client", ["codex"])
-@pytest.mark.parametrize(("answer", "runs"), [(b"y\n", False), (b"n\n", True)])
-def test_codex_runs_the_hooks_that_a_person_trusted_through_ahp(
-    client: str, project: Repo, run: Run, tmp_path: Path, answer: bytes, runs: bool
-) -> None:
-    config = tmp_path / "client-home" / ".codex" / "config.toml"
-    config.parent.mkdir()
-    config.write_text(f'[projects."{project.root}"]\ntrust_level = "trusted"\n\n[hooks.state]\n')
-    folder = Path(real.program("codex")).parent
-    env = {"CODEX_HOME": str(config.parent), "PATH": f"{folder}:/usr/local/bin:/usr/bin:/bin"}
-    ahp = str(Path(sys.executable).with_name("ahp"))
-    code, said = attended([ahp, "install", "codex"], project.root, env, answer)
-    assert code == 0 and ("it trusts these hooks" in said) == (not runs), said
-    done = run(shell(client, "rm old.txt"))
-    assert there(project, "old.txt") == (not runs), done.printed
-    assert ("ahp blocked: no-rm" in done.told) == (not runs)
