@@ -6,27 +6,6 @@ from ahp.system import wings
 
 WHOLE = 500  # characters of a sentence; click's own limit cuts it to fit one line
 
-# What other tools call it.
-KNOWN_AS = {
-    "lint": "policy lint",
-    "validate": "policy lint",
-    "show": "policy show",
-    "rules": "policy show",
-    "test": "policy test",
-    "diff": "policy diff",
-    "schema": "policy schema",
-    "status": "doctor",
-    "allow": "skip",
-    "bypass": "skip",
-    "override": "skip",
-    "ack": "respond",
-    "dismiss": "respond",
-    "history": "log",
-    "setup": "init",
-    "remove": "uninstall",
-    "why": "explain",
-}
-
 
 class Group(click.Group):
     """A group of commands, listed as they were defined; then those that wings and other packages add to it."""
@@ -72,7 +51,5 @@ class Group(click.Group):
         if word in ("help", "version") and ctx.parent is None:
             return f"; write `{ctx.command_path} --{word}`"
         near = get_close_matches(word, self.list_commands(ctx), 1)
-        top = ctx.parent is None
-        meant = KNOWN_AS.get(word, near[0] if near else "") if top else near[0] if near else ""
         command = ctx.command_path
-        return f"; did you mean `{command} {meant}`?" if meant else f"; see `{command} --help`"
+        return f"; did you mean `{command} {near[0]}`?" if near else f"; see `{command} --help`"

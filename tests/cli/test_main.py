@@ -15,7 +15,7 @@ import pytest
 import ahp
 from ahp import __version__
 from ahp.agents.clients import CLIENTS
-from ahp.cli import groups, main, start
+from ahp.cli import main, start
 from ahp.system.errors import AhpError
 
 
@@ -117,13 +117,6 @@ def test_an_unknown_command_gets_the_nearest_one(capsys: pytest.CaptureFixture[s
     code, _, err = run(capsys, "zzzzzz")
     assert code == 2
     assert "see `ahp --help`" in err
-
-
-def test_words_of_other_tools_lead_to_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "did you mean `ahp policy lint`?" in run(capsys, "lint")[2]
-    for word, meant in groups.KNOWN_AS.items():
-        assert word not in main.cli.list_commands(click.Context(main.cli))
-        assert run(capsys, *meant.split(), "--help")[0] == 0
 
 
 def test_wrong_usage_is_2(capsys: pytest.CaptureFixture[str]) -> None:
