@@ -18,7 +18,6 @@ from ahp.hosts.table import FIX, Check
 from ahp.journal import anchors, repair, verify
 from ahp.journal.append import Journal
 from ahp.protocol.event import identify
-from ahp.protocol.text import one_line
 from ahp.system import environ, files, libraries, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
@@ -26,16 +25,6 @@ from ahp.system.git import Repository
 INSTALL = "ahp install git"
 _LEAST = 10 << 20  # bytes free; git itself needs more than ahp
 _SAMPLE = 64 << 10
-# What a shim says in lines of its own about where it was installed.
-_BAKED = re.compile(r"^(python|package|git|log|user|bundle)=(.*)$", re.MULTILINE)
-_BAKED_NAMES = {
-    "python": "Python",
-    "package": "ahp",
-    "git": "git",
-    "log": "log",
-    "user": "policy of the user",
-    "bundle": "place of the repository",
-}
 
 
 def examine(repo: Repository, user_policy: str) -> list[Check]:
@@ -149,8 +138,7 @@ def _interpreter(repo: Repository, user_policy: str) -> Check:
         places = [f"{folder}/{hook}{ending}" for ending in ("", hook_managers.CHAINED, IDLE)]
         text = next((files.read(place) for place in places if hook_managers.owner(place) == "ahp"), None)
         if text is not None and text != installing.shim(hook, known):
-            told = f"{hook} was made {_difference(text, installing.shim(hook, known))}"
-            return Check("interpreter", "wrong", told, INSTALL, True)
+            return Check("interpreter", "wrong", f"{hook} is not the shim that this ahp installs", INSTALL, True)
     data = files.read(path)
     if data is None or not bundle.is_fresh(data):
         return Check("interpreter", "wrong", f"the bundle {path} is missing or older than ahp", INSTALL, True)
@@ -173,15 +161,6 @@ def _libraries() -> Check:
     if not known:
         return Check("libraries", "note", "ahp is not installed as a package, so no version is checked")
     return Check("libraries", "ok", ", ".join(f"{one.name} {one.version}" for one in known if one.version))
-
-
-def _difference(text: bytes, fresh: bytes) -> str:
-    """What a shim was made for in place of what it would be made for now."""
-    was, now = (dict(_BAKED.findall(one.decode("utf-8", "replace"))) for one in (text, fresh))
-    for name, what in _BAKED_NAMES.items():
-        if was.get(name) != now.get(name):
-            return f"for another {what} ({one_line(was.get(name, 'none'))}) than {one_line(now.get(name, 'none'))}"
-    return "by another ahp or Python than this"
 
 
 def _log(repo: Repository) -> Check:
