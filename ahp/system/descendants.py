@@ -4,6 +4,7 @@ On Linux this process becomes the reaper of its orphans, so that all of them end
 they are found by a mark in their environment.
 """
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -18,7 +19,6 @@ from ahp.system.errors import AhpError
 
 _SET_SUBREAPER, _GET_SUBREAPER = 36, 37  # of prctl(2)
 _KILL_TIME = 2.0  # s until processes that are killed must be gone
-_PS_TIME = 10.0
 _START_TIME = 0.1  # s until a program that begins shows its environment
 MARK = "AHP_RUN"
 
@@ -46,7 +46,7 @@ class Descendants:
                 _reaper(_SET_SUBREAPER, True)
             _entered.append(self._mark)
         if self._linux:
-            self._before = _children(os.getpid())
+            self._before = _children()
         return self
 
     def __exit__(
@@ -81,21 +81,18 @@ class Descendants:
     def _left_behind(self, thread: threading.Thread | None) -> set[int]:
         if not self._linux:
             return _marked(self._mark)
-        own = _children(os.getpid(), thread.native_id) if thread is not None and thread.native_id else set()
+        own = _children(thread.native_id) if thread is not None and thread.native_id else set()
         # Orphans come to the first thread. In a program that starts processes there while a run goes on in another
         # thread, or has several runs, only the mark tells whose they are.
-        orphans = _children(os.getpid(), os.getpid()) - self._before - process.running()
+        orphans = _children(os.getpid()) - self._before - process.running()
         return (own | {pid for pid in orphans if self._is_ours(pid)}) - waiting()
 
     def _is_ours(self, orphan: int) -> bool:
         in_first = threading.current_thread() is threading.main_thread()
         if in_first and all(one.startswith(self._mark) or self._mark.startswith(one) for one in _entered):
             return True
-        marks = _marks(orphan)
-        if any(one.startswith(self._mark) for one in marks):
-            return True
-        of_others = any(one.startswith(mark) for one in marks for mark in _entered)
-        return not of_others and in_first
+        mark = _mark(orphan)
+        return mark.startswith(self._mark) or (in_first and not any(map(mark.startswith, _entered)))
 
 
 def end_group(group: int) -> list[str]:
@@ -120,31 +117,14 @@ def _members(group: int) -> dict[int, str]:
         return {}
     except PermissionError:  # there are some, of somebody else
         pass
-    rows = _stats() if sys.platform == "linux" else _ps("pid=,stat=,pgid=,comm=", 4)
-    found = [row for row in rows if row[2] == str(group) and not row[1].startswith("Z")]
-    return {int(row[0]): os.path.basename(row[3]) for row in found if row[0].isdigit()}
+    import psutil
 
-
-def _stats() -> list[list[str]]:
-    """The id, state, group and name of every process (Linux)."""
-    rows = []
-    for pid in filter(str.isdigit, _listed("/proc")):
-        head, _, rest = environ.told(pid, "stat").decode("utf-8", "replace").rpartition(")")
-        if rest:
-            state, _parent, group = rest.split()[:3]
-            rows.append([pid, state, group, head.partition("(")[2]])
-    return rows
-
-
-def _ps(columns: str, count: int) -> list[list[str]]:
-    """What `ps` lists in these columns."""
-    env = {name: value for name, value in environ.current().items() if name != MARK}
-    try:
-        listed = process.capture(["ps", "axeww", "-o", columns], timeout=_PS_TIME, env=env).out
-    except AhpError:
-        return []
-    rows = [line.split(None, count - 1) for line in listed.decode("utf-8", "replace").splitlines()]
-    return [row for row in rows if len(row) == count]
+    found = {}
+    for pid in psutil.pids():
+        with contextlib.suppress(psutil.Error, OSError):  # it has ended, or is somebody else's
+            if os.getpgid(pid) == group and (one := psutil.Process(pid)).status() != psutil.STATUS_ZOMBIE:
+                found[pid] = one.name()
+    return found
 
 
 def ending(env: Mapping[str, str]) -> tuple[Descendants, dict[str, str]]:
@@ -170,41 +150,44 @@ def _reaper(option: int, value: bool = False) -> bool:
         return False
 
 
-def _children(pid: int, thread: int | None = None) -> set[int]:
-    """The direct children of a process, or of one of its threads (Linux)."""
-    threads = [str(thread)] if thread is not None else _listed(f"/proc/{pid}/task")
-    return {int(child) for one in threads for child in environ.told(pid, f"task/{one}/children").split()}
+def _children(thread: int | None = None) -> set[int]:
+    """The direct children of this process, or of one of its threads (Linux)."""
+    threads = os.listdir("/proc/self/task") if thread is None else [thread]
+    return {int(child) for one in threads for child in environ.told(os.getpid(), f"task/{one}/children").split()}
 
 
-def _listed(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
+def _mark(pid: int) -> str:
+    """The mark in the environment of a process, "" without one."""
+    import psutil
 
-
-def _marks(pid: int) -> list[str]:
-    """The marks in the environment of a process (Linux)."""
-    name = f"{MARK}=".encode()
     until = time.monotonic() + _START_TIME
-    while not (data := environ.told(pid, "environ")):
+    with contextlib.suppress(psutil.Error):
+        one = psutil.Process(pid)
         # It has ended, has an empty environment, or is just becoming another program.
-        state = environ.told(pid, "stat").rpartition(b")")[2].split()[:1]
-        if state in ([], [b"Z"]) or time.monotonic() > until:
-            return []
-        time.sleep(0.002)
-    found = [one for one in data.split(b"\0") if one.startswith(name)]
-    return [one.removeprefix(name).decode("utf-8", "replace") for one in found]
+        while not (env := one.environ()) and one.status() != psutil.STATUS_ZOMBIE and time.monotonic() < until:
+            time.sleep(0.002)
+        return env.get(MARK, "")
+    return ""
 
 
 def _marked(mark: str) -> set[int]:
-    """The processes whose environment carries the mark, as `ps` tells it."""
-    rows = _ps("pid=,command=", 2)
-    return {int(pid) for pid, command in rows if f" {MARK}={mark}" in command and pid.isdigit()} - {os.getpid()}
+    """The processes whose environment carries the mark."""
+    import psutil
+
+    found = set()
+    for one in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if one.environ().get(MARK, "").startswith(mark):
+                found.add(one.pid)
+    return found - {os.getpid()}
 
 
 def _name(pid: int) -> str:
-    return environ.told(pid, "comm").decode("utf-8", "replace").strip() or str(pid)
+    import psutil
+
+    with contextlib.suppress(psutil.Error):
+        return psutil.Process(pid).name()
+    return str(pid)
 
 
 def _kill(pid: int) -> None:
@@ -219,7 +202,9 @@ def _reaped(pid: int) -> bool:
     try:
         return os.waitpid(pid, os.WNOHANG)[0] == pid
     except ChildProcessError:
-        return not os.path.exists(f"/proc/{pid}") if sys.platform == "linux" else False
+        import psutil
+
+        return not psutil.pid_exists(pid)
     except OSError:
         return True
 
