@@ -142,8 +142,7 @@ class Codex(Client):
     FOUND = (".codex",)
     TRUST = (
         "Codex runs these hooks only once you have trusted them: start `codex` in this folder, trust the project, then "
-        "run `ahp install codex` in a terminal, or accept each hook in /hooks; an untrusted hook is skipped without a "
-        "word"
+        "accept each hook in /hooks; an untrusted hook is skipped without a word"
     )
 
     def rewrite(self, event: str, arguments: "dict[str, object]", said: str) -> "dict[str, object]":

@@ -168,11 +168,11 @@ def test_a_shim_that_was_made_to_pass_is_found_out(gated: Gated) -> None:
     assert check.detail == "it ended with 0 without ahp's refusal: it says nothing"
     check = doctor._interpreter(gated.repository(), str(gated.user_policy))
     assert check.detail == "pre-commit is not the shim that this ahp installs"
-    set_up(gated)
+    installing.install(gated.repository(), str(gated.user_policy))
     assert doctor._interpreter(gated.repository(), str(gated.user_policy)).status == "ok"
     path.write_text(re.sub("^log=.*$", "log=another", path.read_text(), flags=re.MULTILINE))
     assert doctor._interpreter(gated.repository(), str(gated.user_policy)).status == "wrong"
-    set_up(gated)
+    installing.install(gated.repository(), str(gated.user_policy))
     moved = Gated(gated.root.rename(gated.root.parent / "moved"))
     assert doctor._interpreter(moved.repository(), str(gated.user_policy)).status == "wrong"
 
