@@ -61,10 +61,8 @@ def judge(hook: Hook) -> int:
 def _verdicts(hook: Hook, refs: list[PushRef], remote: str) -> Iterator[Verdict]:
     """The verdicts on all that the command does there, also on what git does not list of it."""
     command = PushCommand(hook.repo, remote)
-    mirrors = command.mirrors()
-    deleted = push_command.deletions(hook.repo, remote, refs) if mirrors else []
-    yield from judge_refs(hook, [*refs, *deleted], remote, command)
-    if mirrors and (others := push_command.judge_others(hook, remote, command, deleted)) is not None:
+    yield from judge_refs(hook, refs, remote, command)
+    if command.mirrors() and (others := push_command.judge_deletions(hook, remote, command)) is not None:
         yield others
 
 

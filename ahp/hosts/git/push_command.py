@@ -6,7 +6,6 @@ of what `--mirror` deletes it lists nothing.
 
 import os
 import shlex
-from collections.abc import Iterable, Sequence
 
 from ahp.facts.default_branch import default_branch
 from ahp.facts.registry import Absent
@@ -111,25 +110,10 @@ def _concerns(refspec: str, ref: PushRef) -> bool:
     return f"/{whole}".endswith((f"/{named}", f"/{named}/HEAD"))
 
 
-def deletions(repo: Repository, remote: str, listed: Iterable[PushRef]) -> list[PushRef]:
-    """The branches that `remote` had at the last fetch and that are not here, but for those that git lists itself.
+def judge_deletions(hook: Hook, remote: str, command: PushCommand) -> Verdict | None:
+    """What the rules about deletions say of refs that only the remote has; None without such a rule.
 
-    Raises GitError.
-    """
-    name = tracking.remote_of(repo, remote)
-    prefix = f"refs/remotes/{name}/"
-    known = {ref.remote_ref for ref in listed} | set(_refs(repo, _BRANCHES))
-    found = []
-    for ref, oid in _refs(repo, prefix).items() if name else ():
-        there = _BRANCHES + ref.removeprefix(prefix)
-        if there not in known:
-            found.append(PushRef(_DELETED, "0" * len(oid), there, oid))
-    return found
-
-
-def judge_others(hook: Hook, remote: str, command: PushCommand, deleted: Sequence[PushRef]) -> Verdict | None:
-    """What the rules about deletions say of refs that nothing here tells of: tags, and branches that were never
-    fetched. None without such a rule. Raises AhpError.
+    Raises AhpError.
     """
     repo = hook.repo
     zero = "0" * len(repo.empty_tree())
@@ -137,9 +121,7 @@ def judge_others(hook: Hook, remote: str, command: PushCommand, deleted: Sequenc
     event.push, event.remote = PushRef(_DELETED, zero, _ANY, zero), without_credentials(remote)
     event.view = RangeView(repo, repo.empty_tree(), repo.empty_tree())
     default = default_branch(repo, tracking.remote_of(repo, remote))
-    is_told = bool(default) and (
-        repo.has_ref(_BRANCHES + default) or _BRANCHES + default in [ref.remote_ref for ref in deleted]
-    )
+    is_kept = bool(default) and repo.has_ref(_BRANCHES + default)
     unknown = Absent("git does not list what --mirror deletes", unknowable=True)
     event.given = {
         "push": {
@@ -154,7 +136,7 @@ def judge_others(hook: Hook, remote: str, command: PushCommand, deleted: Sequenc
         },
         "branch": {
             **dict.fromkeys(("name", "target", "ahead", "behind"), unknown),
-            "is_default": False if is_told else unknown,
+            "is_default": False if is_kept else unknown,
             "is_detached": not repo.branch(),
         },
     }
@@ -175,10 +157,3 @@ def _listing(remote: str, command: PushCommand) -> str:
     name = without_credentials(remote)
     off = f"-c {shlex.quote(f'remote.{name}.mirror=false')} " if command.mirrors_by_setting() else ""
     return one_line(f"git {off}push --prune {shlex.quote(name)} '+refs/*:refs/*'", 300)
-
-
-def _refs(repo: Repository, prefix: str) -> dict[str, str]:
-    """The id of each ref below `prefix`, but for those that only name another."""
-    listed = repo.run("for-each-ref", "--format=%(objectname) %(refname) %(symref)", prefix)
-    lines = [line.split(" ") for line in listed.decode("utf-8", "surrogateescape").split("\n")[:-1]]
-    return {ref: oid for oid, ref, target in lines if not target}
