@@ -67,20 +67,6 @@ KINDS = {
             "Settings, Merge requests: pipelines must succeed, and skipped pipelines are no success",
         ],
     ),
-    "jenkins": _Kind(
-        [_File(".ahp/ci/Jenkinsfile", "ci/Jenkinsfile", {})],
-        [
-            "on Jenkins: move .ahp/ci/Jenkinsfile to a repository that only owners push to",
-            "the judged repository's jobs take it as a remote Jenkinsfile",
-        ],
-    ),
-    "buildkite": _Kind(
-        [_File(".ahp/ci/buildkite.yml", "ci/buildkite.yml", {})],
-        [
-            "on Buildkite: paste .ahp/ci/buildkite.yml into the settings of a pipeline of its own (Steps)",
-            "where the repository is: require the statuses ahp/rules and ahp/policy",
-        ],
-    ),
 }
 
 

@@ -129,28 +129,3 @@ def gitlab(machine: Machine, text: str, job: str, **env: str) -> Ran:
     whole = {**jobs[jobs[job]["extends"]], **jobs[job]}
     assert whole["allow_failure"] == "false"
     return machine.script("\n".join([*whole["before_script"], *whole["script"]]), {"GITLAB_CI": "true", **env})
-
-
-def jenkins(machine: Machine, text: str, scm: tuple[str, str], **env: str) -> tuple[Ran, str]:
-    """The shell steps of the first stage, after the checkout of the commit `scm` names, and the policy's answer."""
-    url, commit = scm
-    fetch = f"git init -q . && git remote add origin {url} && git fetch -q origin {commit} && git checkout -q {commit}"
-    assert machine.script(fetch, {}).code == 0
-    assert text.index("checkout(scm)") < text.index("sh '''")
-    variables = {"JENKINS_URL": "http://ci/", "WORKSPACE_TMP": f"{machine.folder}/temp", "GIT_COMMIT": commit, **env}
-    said, policy = "", ""
-    for asks, quotes, script in re.findall(r"\bsh( |\(returnStatus: true, script: )('''|')(.*?)\2", text, re.DOTALL):
-        ran = machine.script(script, variables)
-        said += ran.said
-        if asks != " ":
-            policy = str(ran.code)
-        elif ran.code:
-            return Ran(ran.code, said), policy
-    return Ran(0, said), policy
-
-
-def buildkite(machine: Machine, text: str, key: str, **env: str) -> Ran:
-    """The command of a step, without the checkout that the agent is told to skip."""
-    (step,) = [one for one in yaml.load(text, yaml.BaseLoader)["steps"] if one["key"] == key]
-    assert step["checkout"] == {"skip": "true"}
-    return machine.script(step["command"], {"BUILDKITE": "true", "BUILDKITE_STEP_KEY": key, **env}, "bash -e")

