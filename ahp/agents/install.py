@@ -45,7 +45,9 @@ def works_in(root: str, client: str) -> bool:
 
 def is_in(root: str, client: str) -> bool:
     """Whether our hooks stand in its settings, the project's or the user's own."""
-    return any(_MARK in _text(settings_path(root, client, user)) for user in (False, True))
+    return any(
+        _MARK.encode() in (files.read(settings_path(root, client, user), _LIMIT) or b"") for user in (False, True)
+    )
 
 
 def install(repo: Repository, client: str, user_policy: str, *, user: bool = False) -> Installed:
@@ -207,10 +209,6 @@ def _without(text: str) -> str:
         if place is None:
             return text
         text = jsonedit.remove(text, ("hooks", place[0]), place[1])
-
-
-def _text(path: str) -> str:
-    return (files.read(path, _LIMIT) or b"").decode("utf-8", "replace")
 
 
 def _unlink(path: str) -> None:

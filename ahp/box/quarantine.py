@@ -394,11 +394,14 @@ class _Sync:
             if name == "HEAD":
                 continue
             lines = f"update {name}\0{new}\0{old or zero}\0" if new else f"delete {name}\0{old}\0"
-            message = ("-m", f"commit (box): {self._subject(new)}") if new else ("-m", "box: deleted")
+            about = "box: deleted"
+            if new:
+                subject = self.copy.git("log", "-1", "--format=%s", new, "--", ok=(0, 128)).decode("utf-8", "replace")
+                about = f"commit (box): {subject.strip()[:200]}"
             try:
                 data = lines.encode("utf-8", "surrogateescape")
                 self.copy.git(
-                    "update-ref", "--no-deref", "--create-reflog", *message, "--stdin", "-z", stdin=data, more=_WHO
+                    "update-ref", "--no-deref", "--create-reflog", "-m", about, "--stdin", "-z", stdin=data, more=_WHO
                 )
                 refs[name] = new
             except AhpError as error:
@@ -425,11 +428,6 @@ class _Sync:
         os.makedirs(f"{self.copy.git_dir}/objects/pack", exist_ok=True)
         for name in names:
             shutil.move(f"{incoming}/pack/{name}", f"{self.copy.git_dir}/objects/pack/{name}")
-
-    def _subject(self, oid: str) -> str:
-        return (
-            self.copy.git("log", "-1", "--format=%s", oid, "--", ok=(0, 128)).decode("utf-8", "replace").strip()[:200]
-        )
 
     def _move_head(self) -> str:
         """Where HEAD is afterwards."""

@@ -319,7 +319,9 @@ def _keep(launcher: _Launcher, plan: Plan, listener: socket.socket, alive: int) 
 
         signal.signal(signal.SIGTERM, end)
         if not terminal:
-            signal.signal(signal.SIGALRM, lambda *_: None if _lives(client) else end())
+            signal.signal(
+                signal.SIGALRM, lambda *_: None if client <= 1 or os.path.exists(f"/proc/{client}") else end()
+            )
             signal.setitimer(signal.ITIMER_REAL, 1, 1)
         os.waitpid(box, 0)
         code = 0
@@ -368,10 +370,6 @@ def _client() -> int:
             return int(file.read().rpartition(b")")[2].split()[1])
     except OSError:
         return shell
-
-
-def _lives(pid: int) -> bool:
-    return pid <= 1 or os.path.exists(f"/proc/{pid}")
 
 
 def _uncover(covers: list[str]) -> None:

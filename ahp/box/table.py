@@ -99,8 +99,9 @@ def plan(root: str, repo: Repository | None, keys: Keys, env: dict[str, str], co
     for one in _not_for_everybody() if os.getuid() == 0 else ():
         place.hide(one)
     _of_home(place, home)
-    for folder in _programs(env):
-        place.show(folder)
+    for folder in env.get("PATH", "").split(":"):
+        if folder.startswith("/") and os.path.isdir(folder):
+            place.show(folder)
     for name in keys.get("shown", []):
         if not name.startswith("$"):
             place.show(place.of_policy(name))
@@ -241,11 +242,6 @@ def _of_home_that_is_the_project(place: _Places, root: str, repo: Repository | N
         known = {".git", ".ahp", *_TOOLS.split(), *(name.partition("/")[0] for name in _SETTINGS.split()), *tracked}
         if one.name.startswith(".") and one.name not in known:
             place.hide(one.path)
-
-
-def _programs(env: dict[str, str]) -> list[str]:
-    """The folders of PATH."""
-    return [one for one in env.get("PATH", "").split(":") if one.startswith("/") and os.path.isdir(one)]
 
 
 def _git(place: _Places, root: str, repo: Repository | None, copy: str) -> list[str]:

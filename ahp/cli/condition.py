@@ -74,7 +74,9 @@ def answers(lines: Iterable[bytes], schema: Schema) -> Iterator[dict[str, Any]]:
         if request is None:
             yield {"id": None, "error": fault, "stage": "load", "kind": "input", "column": 1}
             continue
-        yield {"id": request.get("id"), **_short(judge(request["expression"], schema, request.get("facts") or {}))}
+        result = judge(request["expression"], schema, request.get("facts") or {})
+        told = ("value", "error", "stage", "kind", "column")
+        yield {"id": request.get("id"), **{name: result[name] for name in told if name in result}}
 
 
 def judge(text: str, schema: Schema, facts: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -150,10 +152,6 @@ def lookup(facts: Mapping[str, Any], path: str) -> Any:
             return MISSING
         found = found[name]
     return found
-
-
-def _short(result: dict[str, Any]) -> dict[str, Any]:
-    return {name: result[name] for name in ("value", "error", "stage", "kind", "column") if name in result}
 
 
 def _text(result: dict[str, Any]) -> str:

@@ -114,17 +114,14 @@ def _waived(policy: Any) -> list[Problem]:
     return [Problem(node.at((at,)).place, told) for at, some in enumerate(every) for told in some] if node else []
 
 
-def _approvers(policy: Any) -> list[Problem]:
-    """Advice on the approvers of the current folder."""
-    return approvers.advise(_beside(APPROVERS) or b"", policy.raw.setting("software_keys") is True, clock.now())
-
-
 def _of_the_folder(policy: Any) -> list[Problem]:
     """Advice on what stands beside the policy."""
     root = around(os.getcwd()).root
     named = [Problem(Place(file), what) for file, _, what in (told.partition(" ") for told in misnamed(root))]
     missing = missing_folders(policy, root) if root else []
-    return [*missing, *_waived(policy), *_approvers(policy), *named, *_tests_and_runner(root or os.getcwd())]
+    software_keys = policy.raw.setting("software_keys") is True
+    advice = approvers.advise(_beside(APPROVERS) or b"", software_keys, clock.now())
+    return [*missing, *_waived(policy), *advice, *named, *_tests_and_runner(root or os.getcwd())]
 
 
 def _tests_and_runner(root: str) -> list[Problem]:

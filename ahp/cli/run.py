@@ -53,10 +53,6 @@ def _refuse_misspelt(event: Event, given: Mapping[str, object]) -> None:
             )
 
 
-def _nobody(event: Event) -> bool:
-    return not any(judge.program.triggers for judge in judges_of(event))
-
-
 def unstaged(event: Event) -> str:
     """Why there is nothing to say of a commit for which nothing is staged; "" of any other event."""
     view = event.view
@@ -72,7 +68,7 @@ def judge(event: Event, form: str) -> int:
         click.echo(jsontext.encode(verdict.as_dict()))
     elif verdict.signals or verdict.notes:
         click.echo(verdict_text.text(verdict, event.actor, event.env))
-    elif _nobody(event):
+    elif not any(judge.program.triggers for judge in judges_of(event)):
         click.echo("ahp: no policy judges here, so everything passes; `ahp init` writes one", err=True)
     elif sys.stdout.isatty():
         why = unstaged(event)

@@ -91,7 +91,8 @@ def _sarif(log: Any, code: int, root: str, directory: str) -> Output:
         results = [one for run in log["runs"] for one in run.get("results") or ()]
         found = [one for one in results if _is_problem(one)]
         findings = [_result(result, root, directory) for result in found[:FINDINGS_LIMIT]]
-        failed = not results and any(map(_has_failed, log["runs"]))
+        ended = [one.get("executionSuccessful") for run in log["runs"] for one in run.get("invocations") or ()]
+        failed = not results and any(one is False for one in ended)  # §3.20.14
         # Tools written in Go say `null` of a run that found nothing (§3.14.23 has it mean that nothing was looked for).
         failed = failed or (code != 0 and all(run.get("results") is None for run in log["runs"]))
     except (KeyError, TypeError, AttributeError, IndexError) as error:
@@ -105,11 +106,6 @@ def _is_problem(result: Any) -> bool:
     states = [one.get("status") for one in result.get("suppressions") or ()]
     suppressed = states and not any(state in _NOT_SETTLED for state in states)
     return not suppressed and result.get("kind") not in _NO_PROBLEM and result.get("baselineState") != "absent"
-
-
-def _has_failed(run: Any) -> bool:
-    """Whether a run says that its tool did not come to its end (§3.20.14)."""
-    return any(one.get("executionSuccessful") is False for one in run.get("invocations") or ())
 
 
 def _result(result: Any, root: str, directory: str) -> dict[str, object]:

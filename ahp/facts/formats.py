@@ -10,7 +10,7 @@ import configparser
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import date, time
 from itertools import islice
 from typing import Any, NoReturn
@@ -44,7 +44,10 @@ def _bounded(found: list[Any]) -> None:
     """Raises ValueError for more, or deeper, values than a condition should go through."""
     level, left = found, _VALUES
     for _ in range(_DEPTH):
-        inner = [one for value in level if isinstance(value, dict | list) for one in _inside(value)]
+        holders = [
+            value.values() if isinstance(value, dict) else value for value in level if isinstance(value, dict | list)
+        ]
+        inner = [one for values in holders for one in islice(values, _VALUES + 1)]
         left -= len(inner)
         if left < 0:
             raise ValueError(f"more than {_VALUES} values")
@@ -52,10 +55,6 @@ def _bounded(found: list[Any]) -> None:
             return
         level = inner
     raise ValueError(f"nested deeper than {_DEPTH} levels")
-
-
-def _inside(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
-    return islice(value.values() if isinstance(value, dict) else value, _VALUES + 1)
 
 
 def _json(text: str) -> list[Any]:
@@ -77,10 +76,6 @@ def _yaml(text: str) -> list[Any]:
         return yamltree.documents(text)
     except yamltree.YamlError as error:
         raise ValueError(error.faults[0].what) from None
-
-
-def _toml(text: str) -> list[Any]:
-    return [_plain(tomllib.loads(text))]
 
 
 def _plain(value: Any) -> Any:
@@ -167,7 +162,7 @@ def _dockerfile(text: str) -> list[Any]:
 READERS: dict[str, Callable[[str], list[Any]]] = {
     "json": _json,
     "yaml": _yaml,
-    "toml": _toml,
+    "toml": lambda text: [_plain(tomllib.loads(text))],
     "xml": _xml,
     "ini": _ini,
     "variables": _variables,

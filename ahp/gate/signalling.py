@@ -158,11 +158,8 @@ def undelivered(candidates: list[Candidate]) -> tuple[dict[str, list[dict[str, s
 
 def without_values(modification: Mapping[str, object]) -> dict[str, object]:
     """A modification that tells only digests of what was there and what is there now (design §7)."""
-    return {**modification, **{name: _digest(modification[name]) for name in ("original", "updated")}}
-
-
-def _digest(value: object) -> str:
-    return digest.tagged(jsontext.encode(value).encode())
+    values = {name: jsontext.encode(modification[name]).encode() for name in ("original", "updated")}
+    return {**modification, **{name: digest.tagged(value) for name, value in values.items()}}
 
 
 def why_not(candidate: Candidate) -> str:

@@ -69,7 +69,8 @@ def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
     lines = [head, f"  {one_line(reason_of(payload), 1000)}"]
     lines += [f"  {place}" for place in _places(signal)]
     lines += [f"  {_changed(m)}" for m in _modifications(payload)]
-    steps = [step for step in steps_of(payload) if not _names(payload, step)]
+    # What the reason tells already, as where a fact is missing, is not told twice.
+    steps = [step for step in steps_of(payload) if f"; {step}" not in reason_of(payload)]
     shown = steps[:_STEPS] if verdict.is_logged else steps
     lines += [f"  - {one_line(step, 500)}" for step in shown]
     if len(steps) > len(shown):
@@ -77,11 +78,6 @@ def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
     if intensity == "block" and signal.context.get("overridable") and verdict.is_logged:
         lines.append(f'  pass once, and say why: ahp respond {short_id(signal)} proceed_with_risk --reason "…"')
     return "\n".join(lines)
-
-
-def _names(payload: dict[str, object], step: str) -> bool:
-    """Whether the reason tells the step already, as where a fact is missing: it is not told twice."""
-    return f"; {step}" in reason_of(payload)
 
 
 def _whose(signal: Signal, verdict: Verdict) -> str:

@@ -248,7 +248,7 @@ def unified(path: str, old: str, new: str) -> bytes:
             + "".join([f"-{line}\n" for line in before[old_from:old_to]])
             + "".join([f"+{line}\n" for line in after[new_from:new_to]])
         )
-    name = _quoted(path)
+    name = "".join([c if c >= " " and c not in '"\\\x7f' else f"\\{ord(c):03o}" for c in path])
     return encoded(f'--- "a/{name}"\n+++ "b/{name}"\n' + "".join(parts)) if parts else b""
 
 
@@ -295,8 +295,3 @@ def _unique(lines: list[str], start: int) -> dict[str, int]:
     for index in range(start, len(lines)):
         at[lines[index]] = -1 if lines[index] in at else index
     return {line: index for line, index in at.items() if index >= 0}
-
-
-def _quoted(path: str) -> str:
-    """A path as git writes it between quotes."""
-    return "".join([c if c >= " " and c not in '"\\\x7f' else f"\\{ord(c):03o}" for c in path])

@@ -87,7 +87,8 @@ def places(event: "Event") -> list[tuple[str, str]]:
     if not _is_in(_ENGINE, root):  # where it is, the project is ahp, or has it among its packages
         found.append(("ahp", inside(_ENGINE, root)))
     found += [(kind, f"~/{name}") for kind, names in guarded.IN_HOME.items() for name in names]
-    home = _home(event)
+    own = "/.ahp/hooks.yaml"  # in the home of the user policy, which no variable moves
+    home = event.user_policy.removesuffix(own) if event.user_policy.endswith(own) else ""
     for one in dict.fromkeys((home, event.env.get("HOME", ""))):  # programs go by the variable
         if one.startswith("/"):
             found += [
@@ -105,11 +106,6 @@ def places(event: "Event") -> list[tuple[str, str]]:
     if hooks:
         found.append(("git hooks", inside(home + hooks[1:] if hooks.startswith("~/") else hooks, root)))
     return found
-
-
-def _home(event: "Event") -> str:
-    """The home of the user policy, which no variable moves."""
-    return event.user_policy.removesuffix("/.ahp/hooks.yaml") if event.user_policy.endswith("/.ahp/hooks.yaml") else ""
 
 
 def concerns(path: str, place: str) -> bool:

@@ -87,7 +87,7 @@ def _git(native_name: str, given: "Mapping[str, object]") -> list[str]:
     if not verb:
         more = _more(given)
         return ["git", *where, *(more[1:] if more[:1] == ["git"] else more)] if more else []
-    keys = {_kebab(key): value for key, value in given.items()}
+    keys = {"-".join(_split(str(key))): value for key, value in given.items()}
     flags = [f"--{'no-verify' if key in _SKIPS else key}" for key, value in keys.items() if value is True]
     operands = [value for key in _OPERANDS if isinstance(value := given.get(key), str) and value]
     mode = [f"--{value}" for key in ("mode",) if isinstance(value := keys.get(key), str) and verb == "reset"]
@@ -113,10 +113,6 @@ def _quoted(words: list[str]) -> str:
     import shlex
 
     return shlex.join(words)
-
-
-def _kebab(key: object) -> str:
-    return "-".join(_split(str(key)))
 
 
 def _words(native_name: str, whole: bool = False) -> list[str]:

@@ -63,7 +63,8 @@ class Words:
             found = NOTHING
             for child in node.children:
                 found += self.read(child, quoted)
-            return Word(raw, False) if _BRACES.search(_unquoted(node)) else found
+            bare = [text(child) if child.type not in ("string", "raw_string") else "_" for child in node.children]
+            return Word(raw, False) if _BRACES.search("".join(bare)) else found
         if kind in ("command_substitution", "process_substitution"):
             said = _heredoc_of(node)
             if said is not None and quoted:
@@ -108,10 +109,6 @@ def _bare(raw: str) -> Word:
     plain = _ESCAPED.sub(lambda one: "" if one[1] == "\n" else one[1], raw)
     is_shells = _BRACES.search(raw) is not None or plain.startswith(("~+", "~-"))
     return Word(plain, not is_shells, wild=_WILD.search(raw) is not None)
-
-
-def _unquoted(node: "Node") -> str:
-    return "".join([text(child) if child.type not in ("string", "raw_string") else "_" for child in node.children])
 
 
 def _heredoc_of(node: "Node") -> "Node | None":

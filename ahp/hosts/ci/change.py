@@ -91,7 +91,7 @@ def change_of(
         view = boundaries.range_over(repo, head, known, whole=merged)
     view.revisions()  # raises Unknown where nobody can tell what the range is
     had = (said.before or own_tip) if merged else view.old if name else said.before or ""
-    source = said.source or _branch(repo, head)
+    source = said.source or (repo.branch() if repo.commit_id("HEAD") == head else "")
     return Change(view, head, source, ref, own_tip if has_authority else "", default, default_tip, remote, had, merged)
 
 
@@ -141,15 +141,12 @@ def _full_name(repo: Repository, remote: str, target: str) -> str:
     """`target` as the remote calls it: a branch's name, with or without what git puts in front."""
     for prefix in (BRANCHES, f"{_REMOTES}{remote}/", f"{remote}/"):
         name = target.removeprefix(prefix)
-        if name != target and is_ref_name(name) and (prefix != f"{remote}/" or not _has(repo, remote, target)):
+        is_there = prefix == f"{remote}/" and repo.commit_id(f"{_REMOTES}{remote}/{target}") is not None
+        if name != target and is_ref_name(name) and not is_there:
             return BRANCHES + name
     if not is_ref_name(target) or target.startswith("refs/") or target == "HEAD":
         raise AhpError(f"--target is the name of a branch, not {one_line(target)!r}")
     return BRANCHES + target
-
-
-def _has(repo: Repository, remote: str, name: str) -> bool:
-    return repo.commit_id(f"{_REMOTES}{remote}/{name}") is not None
 
 
 def _tip(repo: Repository, remote: str, ref: str) -> str:
@@ -210,8 +207,3 @@ def descends(repo: Repository, commit: str, ancestor: str) -> bool:
     except GitError:
         return False
     return True
-
-
-def _branch(repo: Repository, head: str) -> str:
-    """The branch that is checked out, where that is what is judged."""
-    return repo.branch() if repo.commit_id("HEAD") == head else ""

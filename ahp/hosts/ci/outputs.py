@@ -96,17 +96,14 @@ def summary(report: Report) -> str:
 
 def _annotation(command: str, one: Result, place: Place) -> str:
     named = {"file": place.file, "line": str(place.line) if place.line else "", "title": f"ahp: {one.rule}"}
-    properties = ",".join([f"{name}={_property(value)}" for name, value in named.items() if value])
+    escaped = {name: _data(value).replace(":", "%3A").replace(",", "%2C") for name, value in named.items() if value}
+    properties = ",".join([f"{name}={value}" for name, value in escaped.items()])
     said = "\n".join([sentence(one, place), *[f"- {step}" for step in one.steps]])
     return f"::{command} {properties}::{_data(said)}"
 
 
 def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _junit(report: Report) -> str:

@@ -91,7 +91,7 @@ def build(paths: list[str], light: list[str], starter: str = _GIT) -> bytes:
 
         tables, packed = wings.load(start.tables)(), ready.pack()
     lazy = [name for name in _ours(making) if name not in eager]
-    now = [(name, _code(name), _file(name), _is_package(name)) for name in _runnable(eager)]
+    now = [(name, _code(name), _file(name), hasattr(sys.modules[name], "__path__")) for name in _runnable(eager)]
     later = {name: _file(name) for name in lazy}
     # What compiles policies is stamped, too: as long as none of it changed, its digest is known without reading it.
     sources = dict.fromkeys([*map(_file, [*eager, *lazy]), *cache.compiler_sources(), *tables])
@@ -183,10 +183,6 @@ def _imports(name: str) -> list[str]:
 
 def _file(name: str) -> str:
     return str(sys.modules[name].__file__)
-
-
-def _is_package(name: str) -> bool:
-    return hasattr(sys.modules[name], "__path__")
 
 
 def _code(name: str) -> CodeType:

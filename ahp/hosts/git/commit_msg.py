@@ -61,7 +61,8 @@ def judge(hook: Hook) -> int:
     final = verdict.modified.draft if verdict.modified is not None else draft
     assert final is not None
     for trailer in overrides.trailers(event, view, view.whole()):
-        final = _with_trailer(hook, final, trailer)
+        once = ("--if-exists", "addIfDifferent")
+        final = hook.repo.run("interpret-trailers", *once, "--trailer", trailer, stdin=final)
     if final != draft:
         files.replace(path, final, 0o644)
     return 0
@@ -170,8 +171,3 @@ def _edits(told: "GitCommand") -> bool:
     if fixups:
         return fixups[-1].startswith(("amend:", "reword:"))
     return not any(option in ("--message", "--file", "--reuse-message") for option, _ in told.values)
-
-
-def _with_trailer(hook: Hook, draft: bytes, trailer: str) -> bytes:
-    """The message with a trailer line, placed by git itself."""
-    return hook.repo.run("interpret-trailers", "--if-exists", "addIfDifferent", "--trailer", trailer, stdin=draft)

@@ -32,7 +32,8 @@ def report(hook: str, error: BaseException, actor: Actor) -> int:
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return refuse(hook, AhpError("too many files are open; fix: raise the limit (ulimit -n)"), actor)
     trace = "".join(traceback.format_exception(error)[-12:]).rstrip()
-    write(f"ahp: a bug in ahp stopped it from judging this {hook}; please report this:\n{_version()}\n{trace}")
+    version = f"ahp {__version__}, Python {sys.version.split()[0]}"
+    write(f"ahp: a bug in ahp stopped it from judging this {hook}; please report this:\n{version}\n{trace}")
     write("\n".join(_way_out(hook, actor)))
     return 0 if TRIGGERS[hook].post else 2
 
@@ -52,7 +53,3 @@ def _way_out(hook: str, actor: Actor) -> list[str]:
     if TRIGGERS[hook].post or actor.kind != "human" or not os.isatty(2):
         return []
     return [f"     until it is fixed a person may go on with `git {TRIGGERS[hook].act} --no-verify`"]
-
-
-def _version() -> str:
-    return f"ahp {__version__}, Python {sys.version.split()[0]}"
