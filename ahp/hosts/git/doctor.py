@@ -84,7 +84,6 @@ def _of_policy(policies: ClonePolicies) -> Iterator[Check]:
     yield _tried("compiled policy", lambda: policy_checks.compiled(policies))
     yield _tried("committed policy", lambda: policy_checks.committed(policies))
     yield _tried("commands", lambda: policy_checks.commands(policies))
-    yield _tried("pushes", lambda: policy_checks.pushed(policies))
 
 
 def _hooks(repo: Repository) -> Iterator[Check]:

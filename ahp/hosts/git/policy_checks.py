@@ -1,4 +1,4 @@
-"""What `ahp doctor` tells of the policy: is it what judges, can its commands run, what was not judged.
+"""What `ahp doctor` tells of the policy: is it what judges, can its commands run.
 
 The same for people and agents: nothing here is a way round the gate.
 """
@@ -8,10 +8,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 
 from ahp.hosts import asking, command_trust
-from ahp.hosts.ci import setup
-from ahp.hosts.command_trust import some
 from ahp.hosts.table import FIX, Check
-from ahp.journal import segments
 from ahp.policy import cache, layers
 from ahp.policy import compile as compiling
 from ahp.policy import tree as trees
@@ -22,15 +19,11 @@ from ahp.policy.rule import Policy
 from ahp.policy.sources import FileSource, TreeReader, TreeSource, misnamed
 from ahp.policy.weakening import Sides
 from ahp.protocol.event import Workspace, identify
-from ahp.protocol.triggers import OF_COMMITS
-from ahp.system import clock, environ, jsontext
+from ahp.system import environ, jsontext
 from ahp.system.digest import tagged
 from ahp.system.git import Repository
 from ahp.system.history import CommitView
 from ahp.system.worktree import WorkTreeView
-
-_ENTRIES = 50  # of one reflog
-_LINES = 200_000
 
 Find = Callable[[str], Program | None]
 """What is stored of a policy for a trigger."""
@@ -174,7 +167,8 @@ def committed(policies: ClonePolicies) -> Check:
     if not changes:
         return Check(name, "ok", same)
     weaker = sum(change.weakens for change in changes)
-    told = f"the work tree's differs from HEAD's in {_count(len(changes), 'place')}, {weaker} of them not as strict"
+    count = f"{len(changes)} place{'s' * (len(changes) != 1)}"
+    told = f"the work tree's differs from HEAD's in {count}, {weaker} of them not as strict"
     told += "; until it is committed HEAD's judges, and it can only add"
     return Check(name, "note", told, "see them: ahp policy diff; then commit the policy or take it back")
 
@@ -188,59 +182,3 @@ def commands(policies: ClonePolicies) -> Check:
     if waiting:
         return Check("commands", "note", *command_trust.say_waiting(waiting))
     return Check("commands", "ok", f"{len(specs)} accepted and found" if specs else "none")
-
-
-def pushed(policies: ClonePolicies) -> Check:
-    """What the reflogs of tracking refs show as pushed from here though no pre-push judged it.
-
-    Only pushes after the first that was judged are looked at: those before it were made without the gate. Raises
-    PolicyError.
-    """
-    name, repo = "pushes", policies.repo
-    if not any(rule.trigger in ("pre-push", *OF_COMMITS) for rule in policies.looked_at.policy.rules):
-        return Check(name, "ok", "no rule asks about pushes")
-    passed, first = _judged(repo)
-    since = [(f"{ref} to {tip[:8]}", tip) for ref, tip, at in _pushes(repo) if first and at > first]
-    unseen = [told for told, tip in since if tip not in passed]
-    refused = [told for told, tip in since if not passed.get(tip, True)]
-    said = [f"{_count(len(unseen), 'push', 'pushes')} passed no pre-push hook: {some(unseen)}"] if unseen else []
-    said += [f"{_count(len(refused), 'push', 'pushes')} made though refused here: {some(refused)}"] if refused else []
-    if said:
-        return Check(name, "note", "; ".join(said), f"look at what was pushed; {setup.told(repo)}")
-    return Check(name, "ok", "each was judged here")
-
-
-def _pushes(repo: Repository) -> list[tuple[str, str, float]]:
-    """(tracking ref, commit, seconds since the epoch) of each push that a reflog tells of."""
-    refs = repo.run("for-each-ref", "--format=%(refname)", "refs/remotes").decode("utf-8", "surrogateescape")
-    found = []
-    for ref in [name for name in refs.split("\n") if name]:
-        arguments = ["--walk-reflogs", f"--max-count={_ENTRIES}", "--format=%H%x00%gs%x00%gd", "--date=unix"]
-        log = repo.run("log", *arguments, ref, "--").decode("utf-8", "surrogateescape")
-        for entry in log.splitlines():
-            tip, _, rest = entry.partition("\0")
-            subject, _, selector = rest.rpartition("\0")
-            seconds = selector.rpartition("@{")[2].removesuffix("}")
-            if subject == "update by push" and seconds.isdigit():
-                found.append((ref.removeprefix("refs/remotes/"), tip, float(seconds)))
-    return found
-
-
-def _judged(repo: Repository) -> tuple[dict[str, bool], float]:
-    """The tips that pre-push judged, as the log says, and whether they passed; when the first was, 0 without any."""
-    tips: dict[str, bool] = {}
-    first = 0.0
-    for number, line in enumerate(segments.backward(repo.ahp_dir)):
-        if number >= _LINES:
-            break
-        record = line.record() if b'"pre-push"' in line.raw else None
-        if record and record.get("kind") == "verdict" and record.get("head"):
-            head = str(record["head"])
-            tips[head] = tips.get(head, False) or record.get("decision") != "deny"
-            stamp = record.get("timestamp")
-            first = clock.parse_iso(str(stamp)) if clock.is_iso(stamp) else first
-    return tips, first
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -71,7 +71,7 @@ def test_all_is_well_and_nothing_is_touched(gated: Gated) -> None:
     assert list(checks) == [
         *("policy", *HOOKS),
         *("interpreter", "libraries", "log", "state", "git directory", "disk"),
-        *("compiled policy", "committed policy", "commands", "pushes"),
+        *("compiled policy", "committed policy", "commands"),
     ]
     assert checks["policy"].detail == "1 rule"
     idle = "reached by commits whose message a rule reads"

@@ -165,24 +165,6 @@ def test_commands_that_cannot_run_are_named(gated: Gated) -> None:
     assert policy_checks.commands(policies(gated)).detail == "none"
 
 
-def test_a_push_that_no_hook_judged_is_named(gated: Gated, remote: Repo) -> None:
-    assert policy_checks.pushed(policies(gated)).detail == "each was judged here"
-    gated.git("checkout", "-q", "-b", "side")
-    tip = gated.commit("worse", **{"worse.txt": "1\n"})
-    later = {"GIT_COMMITTER_DATE": "2040-01-01T00:00:00Z"}  # when its reflog entry is made
-    gated.git("push", "-q", "--no-verify", "origin", "side", env=later)
-    check = policy_checks.pushed(policies(gated))
-    assert (check.status, check.detail) == ("note", f"1 push passed no pre-push hook: origin/side to {tip[:8]}")
-    assert "nothing that this repository shows judges it again" in check.mend
-    bad = gated.commit("bad", "--no-verify", **{"bad.txt": "1\n"})
-    assert gated.say("push", "-q", "origin", "side").code == 1
-    gated.git("push", "-q", "--no-verify", "origin", "side", env=later)
-    detail = policy_checks.pushed(policies(gated)).detail
-    assert detail.endswith(f"; 1 push made though refused here: origin/side to {bad[:8]}")
-    gated.policy("version: 1\n")
-    assert policy_checks.pushed(policies(gated)).detail == "no rule asks about pushes"
-
-
 @pytest.mark.slow
 def test_an_agent_reads_the_same(
     gated: Gated, remote: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
