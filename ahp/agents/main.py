@@ -61,7 +61,10 @@ def main(stale_bundle: str = "") -> None:
     gc.disable()
     _, folder, genesis, user_policy, program, *arguments = sys.argv[1:]
     reply = reply_to(arguments, Installed(genesis, user_policy, program, folder))
-    _write(reply)
+    if reply.shown is not None:
+        _put(1, jsontext.encode(reply.shown) + "\n")
+    if reply.said:
+        _put(2, reply.said + "\n")
     if stale_bundle:
         _renew(stale_bundle)
     posix._exit(reply.code)
@@ -248,13 +251,6 @@ def _fix(error: AhpError) -> str:
     if isinstance(error, Unreadable):
         return "make the call in another form; if it is refused again, tell your user: `ahp doctor` tests these hooks"
     return "tell your user; `ahp doctor`, run by your user in a terminal, says what is wrong here"
-
-
-def _write(reply: Reply) -> None:
-    if reply.shown is not None:
-        _put(1, jsontext.encode(reply.shown) + "\n")
-    if reply.said:
-        _put(2, reply.said + "\n")
 
 
 def _put(fd: int, text: str) -> None:

@@ -259,7 +259,9 @@ class _Launcher:
     def _start(self, plan: Plan, key: str) -> None:
         """Starts a keeper, and gives it the lock `alive`."""
         for path in plan.twins:
-            _make_single(path)
+            copy = f"{path}.ahp-{os.getpid()}"
+            shutil.copy2(path, copy, follow_symlinks=False)
+            os.replace(copy, path)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         here = os.open(self.folder, os.O_PATH | os.O_DIRECTORY)
         path = f"{self.folder}/socket"
@@ -379,13 +381,6 @@ def _uncover(covers: list[str]) -> None:
             os.rmdir(path)
         except OSError:
             pass
-
-
-def _make_single(path: str) -> None:
-    """Gives a file of two names a content of its own."""
-    copy = f"{path}.ahp-{os.getpid()}"
-    shutil.copy2(path, copy, follow_symlinks=False)
-    os.replace(copy, path)
 
 
 def _given(number: int) -> int:

@@ -296,7 +296,8 @@ def _guarded(place: _Places, root: str, covers: set[str]) -> tuple[list[str], li
     names = dict.fromkeys(name for kind in ("policy", "agent settings") for name in guarded.IN_PROJECT[kind])
     for name in names:
         path = f"{root}/{name}"
-        above = _above(root, name)
+        parts = name.split("/")[:-1]
+        above = ["/".join(parts[: count + 1]) for count in range(len(parts))]
         if any(one in names for one in above):
             continue  # all of the folder is guarded
         link = next((one for one in (*above, name) if os.path.islink(f"{root}/{one}")), "")
@@ -316,12 +317,6 @@ def _guarded(place: _Places, root: str, covers: set[str]) -> tuple[list[str], li
             if os.path.isdir(f"{path}/{work}") and not os.path.islink(f"{path}/{work}"):
                 place.add(f"{path}/{work}", "rw")
     return list(dict.fromkeys(made)), twins
-
-
-def _above(root: str, name: str) -> list[str]:
-    """The folders in which `name` lies below the root, from the top."""
-    parts = name.split("/")[:-1]
-    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
 
 
 def own_places() -> list[str]:

@@ -20,7 +20,7 @@ from ahp.journal.state import State
 from ahp.policy.judges import judges_of
 from ahp.policy.problems import PolicyError, closest
 from ahp.policy.program import RuleAnswer
-from ahp.protocol.event import Actor, Event, identify
+from ahp.protocol.event import Actor, identify
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
@@ -85,7 +85,9 @@ def command(what: str, issue: str, facts: str | None, form: str) -> int:
     explanations = [whole for whole, _ in told]
     for number, (whole, event) in enumerate(told):
         one = whole if is_about_all else _only(whole, what)
-        pushed = _pushed(event) if is_about_all else None
+        # Of a whole push the rules explained are those about the range.
+        is_stated = event.mode == "dry" and event.given
+        pushed = api.judge(event) if is_about_all and event.push is not None and not is_stated else None
         if pushed is not None:
             explanations[number] = one = one._replace(verdict=pushed)
         if form == "json":
@@ -107,13 +109,6 @@ def _only(whole: Explanation, rule: str) -> Explanation:
     reasons = [reason for reason in whole.reasons if reason.key == rule]
     read = {path for reason in reasons for path in reason.rule.reads}
     return whole._replace(reasons=reasons, missing={path: why for path, why in whole.missing.items() if path in read})
-
-
-def _pushed(event: Event) -> Verdict | None:
-    """The verdict on a whole push, of which the rules explained are those about the range; None for what is none."""
-
-    is_stated = event.mode == "dry" and event.given
-    return api.judge(event) if event.push is not None and not is_stated else None
 
 
 def _rules_of(verdict: Verdict) -> Counter[str]:

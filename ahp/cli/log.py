@@ -114,8 +114,10 @@ def command(
 def verify(anchor: str | None, remote: str | None, form: str) -> int:
     """Check that the log is as it was written, line by line. Exit code 1 when it is not."""
     from ahp.hosts.ci.setup import keeps_anchors
+    from ahp.hosts.git.install import installed_log
 
-    log, lost, repo = journal(), _installed_log(), _repository()
+    log, repo = journal(), _repository()
+    lost = installed_log(repo) if repo is not None and repo.root else ""
     kept = [anchor] if anchor is not None else []
     if remote is not None and repo is None:
         raise AhpError(_NO_REMOTE)
@@ -173,14 +175,6 @@ def anchor(push: str | None) -> int:
 def journal() -> Journal:
     """The journal of the current folder."""
     return journal_of(os.getcwd())
-
-
-def _installed_log() -> str:
-    """The id of the log that the hooks of this repository were installed with, "" without any."""
-    from ahp.hosts.git.install import installed_log
-
-    repo = _repository()
-    return installed_log(repo) if repo is not None and repo.root else ""
 
 
 def _repository() -> Repository | None:

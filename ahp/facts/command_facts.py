@@ -21,7 +21,6 @@ from ahp.protocol.event import Event
 from ahp.system import clock, environ, files, jsontext, places, process
 from ahp.system.descendants import ending
 from ahp.system.errors import AhpError, Timeout, Unknown
-from ahp.system.git import Repository
 
 # `ahp` is this one, not one on the PATH; the project's folder is no place to import it from.
 _AHP = "ahp"
@@ -169,7 +168,9 @@ class Store:
         told = jsontext.encode([_FORMAT, command.run, command.directory, command.when_changed])
         self.path = f"{event.journal}/cache/facts/{sha256(told.encode()).hexdigest()[:32]}.json"
         if event.repo is not None and event.repo.root and program is not None:
-            self.key = _key(event.repo, told, program, command.when_changed)
+            status, globs = os.stat(program), command.when_changed
+            told = f"{told}\0{program}\0{status.st_size}\0{status.st_mtime_ns}"
+            self.key = tree_digest.of(event.repo, told, glob(globs) if globs else lambda path: True)
 
     def load(self) -> "tuple[int, bytes] | None":
         """(exit code, output) of the run over this very content, None when there was none."""
@@ -196,12 +197,6 @@ class Store:
             files.replace(self.path, jsontext.encode(kept).encode())
         except AhpError:
             return  # a cache is a convenience; a read-only clone is judged all the same
-
-
-def _key(repository: Repository, told: str, program: str, globs: list[str]) -> str:
-    status = os.stat(program)
-    told = f"{told}\0{program}\0{status.st_size}\0{status.st_mtime_ns}"
-    return tree_digest.of(repository, told, glob(globs) if globs else lambda path: True)
 
 
 OUTPUT_TYPES = {

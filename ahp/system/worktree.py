@@ -43,14 +43,10 @@ class WorkTreeView(View):
                 known.entries.append(entry)
         for entry in known.entries:
             if entry.new_mode and not entry.new_oid.strip("0"):
-                entry.content = self._content_id(entry.path)
+                size = self.size(entry.path) or 0  # git gives what is not in its store no id
+                data = self.read(entry.path) if size <= FILE_LIMIT else f"{size} bytes".encode()
+                entry.content = digest.sha256(data or b"")[:40]
         return known
-
-    def _content_id(self, path: str) -> str:
-        """What tells one content of a file from another; git gives what is not in its store no id."""
-        size = self.size(path) or 0
-        data = self.read(path) if size <= FILE_LIMIT else f"{size} bytes".encode()
-        return digest.sha256(data or b"")[:40]
 
     def _new_file(self, path: str) -> changes.FileChange | None:
         """The entry of an untracked file as `git add` would take it; None for a pipe, or when it is gone."""

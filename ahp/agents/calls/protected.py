@@ -6,8 +6,6 @@ from ahp.system.paths import identity, names_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ahp.protocol.event import Event
 
 _ENGINE = __file__.rpartition("/agents/")[0]
@@ -64,17 +62,13 @@ def _by_another_name(path: str, places: list[tuple[str, str]], root: str) -> str
     return ""
 
 
-def _commands(call: dict[str, object]) -> "list[dict[str, Any]]":
-    commands = call.get("commands")
-    return commands if isinstance(commands, list) else []
-
-
 def _aimed_at(call: dict[str, object]) -> list[tuple[str, bool]]:
     """The paths that the call writes (true) and those that it may write."""
     listed, unsure = call.get("writes"), call.get("may_write")
     aimed = [(str(path), not _is_pattern(str(path))) for path in (listed if isinstance(listed, list) else [])]
     aimed += [(str(path), False) for path in (unsure if isinstance(unsure, list) else [])]
-    for one in _commands(call):
+    commands = call.get("commands")
+    for one in commands if isinstance(commands, list) else []:
         aimed += [(str(path), False) for path in one.get("may_write", [])]
     return aimed
 

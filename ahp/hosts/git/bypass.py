@@ -49,7 +49,10 @@ def check_commit(hook: Hook, commit: str, is_other: bool) -> None:
         breaks = f"breaks {one_line(key)}, {why}"
         write(f"ahp: this commit {breaks}: {one_line(candidate.message())}{where}; a push of it is refused")
     if blocking:
-        _explain(hook)
+        from ahp.hosts.git.probe import obstacle
+
+        if found := obstacle(hook.repo, "pre-commit"):  # another tool has taken the place of our hook
+            write(f"     {one_line(found, 500)}; fix: ahp doctor --fix")
 
 
 def _ask(hook: Hook, commit: str, listed: bytes | None) -> list[Told]:
@@ -88,14 +91,6 @@ def log_push(hook: Hook, told: Sequence[Told]) -> None:
     if hook.event().mode != "real":
         return
     _log(hook, _unjudged(hook, [one for one in told if one.candidate.enforced]))
-
-
-def _explain(hook: Hook) -> None:
-    """Says so where another tool has taken the place of our hook."""
-    from ahp.hosts.git.probe import obstacle
-
-    if found := obstacle(hook.repo, "pre-commit"):
-        write(f"     {one_line(found, 500)}; fix: ahp doctor --fix")
 
 
 def _log(hook: Hook, unjudged: Sequence[Told]) -> None:

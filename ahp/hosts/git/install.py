@@ -140,7 +140,10 @@ def uninstall(repo: Repository) -> Installed:
                 restored.append(hook)
             if put_aside:
                 aside.append(put_aside)
-    _leave_husky(repo)
+    committed = husky.folder_of(repo.root, asked_folder(repo)) if repo.root else ""
+    for hook in HOOKS if committed else ():
+        husky.leave(f"{committed}/{hook}")
+    shutil.rmtree(repo.ahp_dir + _HUSKY, ignore_errors=True)
     second_channel.leave(repo)
     left = [name for name in os.listdir(repo.git_dir) if name.startswith(_LEFT)]
     for name in left:
@@ -301,13 +304,6 @@ def _join_husky(repo: Repository, committed: str, known: dict[str, str]) -> list
     for hook in HOOKS:
         write(f"{folder}/{hook}.sh", shim(hook, known))
     return [hook for hook in HOOKS if husky.join(f"{committed}/{hook}")]
-
-
-def _leave_husky(repo: Repository) -> None:
-    committed = husky.folder_of(repo.root, asked_folder(repo)) if repo.root else ""
-    for hook in HOOKS if committed else ():
-        husky.leave(f"{committed}/{hook}")
-    shutil.rmtree(repo.ahp_dir + _HUSKY, ignore_errors=True)
 
 
 def made_before(repo: Repository) -> list[str]:

@@ -148,12 +148,7 @@ def judge_deletions(hook: Hook, remote: str, command: PushCommand) -> Verdict | 
         said = (
             "git does not list to its hooks what --mirror deletes, but lists it where the same is asked for like this"
         )
-        verdict.notes.append(f"{said}: {_listing(remote, command)}")
+        off = f"-c {shlex.quote(f'remote.{event.remote}.mirror=false')} " if command.mirrors_by_setting() else ""
+        listed = f"git {off}push --prune {shlex.quote(event.remote)} '+refs/*:refs/*'"
+        verdict.notes.append(f"{said}: {one_line(listed, 300)}")
     return verdict
-
-
-def _listing(remote: str, command: PushCommand) -> str:
-    """What does the same as the command, and has git list what it deletes."""
-    name = without_credentials(remote)
-    off = f"-c {shlex.quote(f'remote.{name}.mirror=false')} " if command.mirrors_by_setting() else ""
-    return one_line(f"git {off}push --prune {shlex.quote(name)} '+refs/*:refs/*'", 300)
