@@ -53,7 +53,10 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         if field in fields:
             found[field] = list(getattr(ticket, field))
     if not fields.isdisjoint(("unmet_dependencies", "unmet_dependency_count")):
-        found.update(_unmet(tickets, ticket))
+        from ahp.tickets.lint import unmet
+
+        waiting = unmet(tickets, ticket)
+        found.update(unmet_dependencies=waiting, unmet_dependency_count=len(waiting))
     if "dependency_cycles" in fields:
         from ahp.tickets.lint import cycles
 
@@ -114,10 +117,3 @@ def _view(event: Event, repository: Repository | None) -> "Files | None":
     from ahp.system.worktree import WorkTreeView  # a tool call that touches no file still belongs to an issue
 
     return WorkTreeView(repository)
-
-
-def _unmet(tickets: "Tickets", ticket: "Ticket") -> dict[str, object]:
-    from ahp.tickets.lint import unmet
-
-    waiting = unmet(tickets, ticket)
-    return {"unmet_dependencies": waiting, "unmet_dependency_count": len(waiting)}

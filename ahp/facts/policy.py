@@ -62,7 +62,10 @@ def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str
                 raise Absent("policies are not compared here")
             found |= settings.compare_policies(event)
     if "branch" in fields:
-        found["branch"] = _branch(event)
+        from ahp.facts.default_branch import default_branch
+
+        named = default_branch(event.repo, event.remote or "") if event.repo is not None else ""
+        found["branch"] = named or "the default branch"
     return found
 
 
@@ -110,10 +113,3 @@ def is_policy(path: str) -> bool:
 def may_be_extended(path: str) -> bool:
     """Whether a policy may extend a file of that name (design §4)."""
     return path.startswith(FOLDER + "/") and path.endswith((".yaml", ".yml")) and path != _LOCAL
-
-
-def _branch(event: Event) -> str:
-    from ahp.facts.default_branch import default_branch
-
-    named = default_branch(event.repo, event.remote or "") if event.repo is not None else ""
-    return named or "the default branch"

@@ -98,7 +98,9 @@ def _updated(action: "Action", original: object, target: str) -> object:
     if kind == "replace":
         if not isinstance(original, str):
             raise CannotApply(f"{target} is not a text, so nothing in it can be replaced")
-        return _replaced(action.pattern or "", action.with_ or "", original)
+        import re2
+
+        return re2.compile(action.pattern or "").sub(action.with_ or "", original)
     from ahp.system import wings
 
     place = wings.added("actions").get(kind)
@@ -127,13 +129,6 @@ def _appended(draft: str, text: str) -> str:
     joins = messages.trailers(message) if is_trailer else messages.split(message)[1]
     gap = [] if joins or not message.strip() else [""]
     return "\n".join([*said, *gap, text, *(rest or [""])])
-
-
-def _replaced(pattern: str, template: str, text: str) -> str:
-    import re2
-
-    done: str = re2.compile(pattern).sub(template, text)
-    return done
 
 
 def _shown(value: object) -> object:

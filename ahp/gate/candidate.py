@@ -213,7 +213,9 @@ class Candidate:
     def paths(self) -> list[str]:
         """The files it is about: its findings', else all that changed; at most 500."""
         found = self.changed or [str(finding["file"]) for finding in self.findings() if "file" in finding]
-        return list(dict.fromkeys(found or changed_paths(self.event) or _named(self.event)))[:_PATHS]
+        named = (self.event.tool or {}).get("paths")
+        of_call = [str(path) for path in named] if isinstance(named, list) else []
+        return list(dict.fromkeys(found or changed_paths(self.event) or of_call))[:_PATHS]
 
     @property
     def target(self) -> str | None:
@@ -226,12 +228,6 @@ class Candidate:
         """The key of its episode."""
         event = self.event
         return episode_key(TRIGGERS[event.trigger].family, self.key, event.subject, event.actor.kind, self.target)
-
-
-def _named(event: Event) -> list[str]:
-    """The paths that a tool call names."""
-    paths = (event.tool or {}).get("paths")
-    return [str(path) for path in paths] if isinstance(paths, list) else []
 
 
 def _head(event: Event) -> str | None:

@@ -11,7 +11,7 @@ from ahp.gate.answer import Answer
 from ahp.gate.candidate import Candidate
 from ahp.gate.decide import with_places
 from ahp.gate.hearing import hear
-from ahp.gate.match import Facts, Hit
+from ahp.gate.match import Hit
 from ahp.gate.weighing import Weighing
 from ahp.journal.append import Journal
 from ahp.policy.judge import Judge
@@ -73,7 +73,9 @@ class _First:
         self.hits = {hit.key: hit for hit in hearing.matcher.hits}
 
     def reasons(self, candidates: list[Candidate], verdict: Verdict) -> Iterator[Reason]:
-        known = {**_constants(self.facts), **self.facts.values}
+        # The compiler folds the policy's limits into the plans, so that no rule has read them as facts.
+        settings = self.facts.program.settings
+        known = {**gather({"limits": list(settings.limits)}, self.facts.event, settings)[0], **self.facts.values}
         joined = {candidate.key: candidate for candidate in candidates}
         for entry in self.order:
             key = entry.key
@@ -105,12 +107,6 @@ def _fate(candidate: Candidate | None, verdict: Verdict, judge: Judge, box: dict
     if candidate.intensity == "allow":
         return f"silent: {candidate.rule.id} is `allow` in {candidate.environment}"
     return f"delivered as {candidate.intensity}"
-
-
-def _constants(facts: Facts) -> dict[str, object]:
-    """The policy's limits: the compiler folds them into the plans, so that no rule has read them as facts."""
-    names = list(facts.program.settings.limits)
-    return gather({"limits": names}, facts.event, facts.program.settings)[0]
 
 
 def _values(rule: RuleAnswer, known: dict[str, object], filtered: bool) -> list[tuple[str, object]]:

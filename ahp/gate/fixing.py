@@ -15,7 +15,7 @@ from ahp.gate.candidate import Candidate
 from ahp.policy import trust
 from ahp.policy.program import FIXED_AT
 from ahp.protocol.event import Event
-from ahp.protocol.text import one_line
+from ahp.protocol.text import one_line, some
 from ahp.system import change as changes
 from ahp.system import clock, environ, places, process
 from ahp.system.descendants import ending
@@ -182,7 +182,7 @@ class Fixing:
                 one.changed.append(path)
 
     def _conclude(self, one: _Work, event: Event, settled: Collection[str]) -> None:
-        candidate, files_changed = one.candidate, _named(one.changed)
+        candidate, files_changed = one.candidate, some(one.changed, _NAMED, 200)
         if not (one.failed or one.changed):
             if candidate.key not in settled:
                 candidate.dropped = CLEAN
@@ -247,8 +247,3 @@ def _batches(paths: list[str], folder: str) -> Iterator[list[str]]:
         size += len(os.fsencode(name)) + 9  # its end and the pointer to it
     if batch:
         yield batch
-
-
-def _named(paths: list[str]) -> str:
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return ", ".join([one_line(path, 200) for path in paths[:_NAMED]]) + more

@@ -80,6 +80,8 @@ def record(
         "overridable": candidate.rule.overridable,
         "digest": candidate.rule.digest,
     }
+    listed = signal.payload.get("modifications")
+    changes = listed if isinstance(listed, list) else []
     optional: dict[str, object] = {
         "issue": event.issue,
         "target": candidate.target,
@@ -93,7 +95,7 @@ def record(
         "content": candidate.content() if candidate.intensity == "block" and candidate.rule.overridable else None,
         "undecidable": candidate.undecided,
         "given_up": candidate.given_up,
-        "modifications": [without_values(m) if is_private(str(m["target"])) else m for m in _changes(signal)],
+        "modifications": [without_values(m) if is_private(str(m["target"])) else m for m in changes],
     }
     more |= {name: value for name, value in optional.items() if value} | candidate.commits
     if act.head is not None:
@@ -107,11 +109,6 @@ def _without_words(found: object) -> object:
     """Findings without the words of commands: they stand in a tool call (design §7)."""
     listed = found if isinstance(found, list) else []
     return [{name: value for name, value in one.items() if name != "words"} for one in listed]
-
-
-def _changes(signal: Signal) -> list[dict[str, object]]:
-    listed = signal.payload.get("modifications")
-    return listed if isinstance(listed, list) else []
 
 
 def mended(event: Event, rule: str, episode: str, now: float, about: tuple[int, int] | None) -> dict[str, object]:

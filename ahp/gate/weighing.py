@@ -78,10 +78,16 @@ class Weighing:
         return self.candidates
 
     def _soften_for_policy_only(self) -> None:
-        """A change of nothing but the policy is stopped only by what guards the policy."""
-        paths = changed_paths(self.event)
-        if paths and all(path.startswith(FOLDER) for path in paths):
-            _soften(self.candidates, self.event)
+        """A change of nothing but the policy is stopped only by what guards the policy: all others speak as prompts.
+
+        A wrong rule would else refuse the very commit that mends it (authority §2.5). Raises GitError, AhpError.
+        """
+        paths, levels = changed_paths(self.event), ("block", "control")
+        if not paths or not all(path.startswith(FOLDER) for path in paths):
+            return
+        stopping = [c for c in self.candidates if c.enforced and c.intensity in levels and not guards(c.rule)]
+        for candidate in stopping if stopping and is_policy_only(self.event) else ():
+            candidate.soften("this changes only the policy, so it may go on")
 
     def forgets(self, key: str) -> bool:
         """Whether a rule is clean only because evidence that this subject had is gone, by its `has` or `default`.
@@ -215,17 +221,6 @@ def _is_of(repo: "Repository", attempt: "Attempt", commit: str, paths: set[str])
         return view.change().digest == attempt.act.change or (bool(paths) and paths.issubset(view.touched()))
     except (AhpError, Unknown):
         return True  # it is not here any more, so nothing tells
-
-
-def _soften(candidates: list[Candidate], event: Event) -> None:
-    """Has all but the guards among the `candidates` of a change of the policy alone speak as prompts.
-
-    A wrong rule would else refuse the very commit that mends it (authority §2.5). Raises GitError, AhpError.
-    """
-    stopping = [c for c in candidates if c.enforced and c.intensity in ("block", "control") and not guards(c.rule)]
-    if stopping and is_policy_only(event):
-        for candidate in stopping:
-            candidate.soften("this changes only the policy, so it may go on")
 
 
 def guards(rule: RuleAnswer) -> bool:

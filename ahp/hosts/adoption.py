@@ -84,7 +84,8 @@ def adopt(
     policy = _policy(plan)
     usual = policy.limits().get("commit_types")
     if isinstance(usual, list):
-        subjects = _subjects(repo)
+        arguments = [f"--max-count={_SUBJECTS[-1]}", "--format=%s"]
+        subjects = repo.run("log", "-z", *arguments, "--").decode("utf-8", "replace").split("\0")
         plan.types = [*dict.fromkeys(kind for n in _SUBJECTS for kind in starter.types_for(subjects[:n], usual))]
         policy = _policy(plan)
     tally = history.judge(repo, history.enforced(policy), past, seen)
@@ -94,11 +95,6 @@ def adopt(
     done = Adoption(PROJECT[1:], plan, _compiled(where), tally, on_default=on_default)
     _trust(where, actor, done)
     return done
-
-
-def _subjects(repo: Repository) -> list[str]:
-    arguments = [f"--max-count={_SUBJECTS[-1]}", "--format=%s"]
-    return repo.run("log", "-z", *arguments, "--").decode("utf-8", "replace").split("\0")
 
 
 def _unknown_default(repo: Repository) -> str:

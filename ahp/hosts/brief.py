@@ -1,9 +1,8 @@
 """What an agent is told before it begins: what blocks here, what warnings become, how to answer (design §9)."""
 
 from ahp.policy.judges import judges_of
-from ahp.policy.program import Answers
 from ahp.protocol.event import Event
-from ahp.protocol.text import one_line, trim
+from ahp.protocol.text import some, trim
 from ahp.protocol.verdict import Verdict
 
 _LIMIT = 800  # characters: at most 200 tokens, by four characters each
@@ -24,7 +23,8 @@ def text(event: Event) -> str:
     blocking: dict[str, list[str]] = {}
     ladder: list[str] = []
     for trigger, act in _ASKED.items():
-        for answers in _answers(event, trigger):
+        asked = event.but(trigger=trigger, view=None)
+        for answers in [judge.answers(asked) for judge in judges_of(asked) if judge.program.rules]:
             for key, rule in answers.rules.items():
                 if not rule.shadow and "block" in rule.intensity.values():
                     oracle, _, name = key.partition("/")
@@ -43,17 +43,5 @@ def text(event: Event) -> str:
             "A warning that is passed over counts for the branch or issue and comes back as a refusal; "
             "a clean change of the same files ends that."
         )
-    lines += [f"Refused at {act}: {_listed(names)}." for act, names in blocking.items()]
+    lines += [f"Refused at {act}: {some([*dict.fromkeys(names)], _NAMED, 40)}." for act, names in blocking.items()]
     return trim("\n".join(lines), _LIMIT)
-
-
-def _answers(event: Event, trigger: str) -> list[Answers]:
-    """What each policy that judges would say there."""
-    asked = event.but(trigger=trigger, view=None)
-    return [judge.answers(asked) for judge in judges_of(asked) if judge.program.rules]
-
-
-def _listed(names: list[str]) -> str:
-    names = [one_line(name, 40) for name in dict.fromkeys(names)]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

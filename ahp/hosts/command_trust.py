@@ -10,11 +10,10 @@ from ahp.policy import trust
 from ahp.policy.rule import Policy
 from ahp.protocol import records
 from ahp.protocol.event import Actor, Workspace
-from ahp.protocol.text import one_line
+from ahp.protocol.text import one_line, some
 from ahp.system import clock, environ, process
 
 _AHP = "ahp"  # as a command's program it is the one that judges, wherever that lies
-_NAMED = 3
 
 
 class Commands(NamedTuple):
@@ -59,12 +58,6 @@ def say_waiting(names: Iterable[str]) -> tuple[str, str]:
     """What to say of `waiting`, and what mends it."""
     told = f"nobody has accepted {some(list(names))} in this clone: they do not run"
     return told, "a person runs, in a terminal: ahp trust"
-
-
-def some(names: list[str]) -> str:
-    """The first three, and how many more."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(one_line(name, 120) for name in names[:_NAMED]) + more
 
 
 def accept(commands: dict[str, str], actor: Actor, where: Workspace) -> None:

@@ -21,7 +21,7 @@ from ahp.policy.judges import judges_of
 from ahp.policy.policies import Policies
 from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Workspace, identify
-from ahp.protocol.text import one_line
+from ahp.protocol.text import one_line, some
 from ahp.system import clock, worktree
 from ahp.system.errors import AhpError
 from ahp.system.terminal import Seen
@@ -127,13 +127,12 @@ class _Check:
         notes = [*self._context.notes, *undecided]
         if self._not_asked:
             named = list(self._not_asked)
-            more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
             about = (
                 "rules are about changes and not about a tree, and are"
                 if len(named) > 1
                 else "rule is about a change and not about a tree, and is"
             )
-            notes.append(f"{len(named)} {about} not asked: {', '.join(named[:_NAMED])}{more}")
+            notes.append(f"{len(named)} {about} not asked: {some(named, _NAMED)}")
         many = f"{len(self._paths)} file{'s' if len(self._paths) != 1 else ''} of the work tree"
         told = f"{many}, {self._untracked} of them not tracked" if self._untracked else many
         return report(told, code, list(self._rules.values()), results, notes)

@@ -179,7 +179,15 @@ def _sarif(report: Report) -> str:
         "tool": {"driver": {"name": "ahp", "version": __version__, "rules": [_rule(rule) for rule in rules]}},
         "automationDetails": {"id": "ahp/"},
         "columnKind": "unicodeCodePoints",
-        "invocations": [_invocation(report, notes)],
+        "invocations": [
+            {
+                "executionSuccessful": report.exit_code != 2,
+                "exitCode": report.exit_code,
+                "toolExecutionNotifications": [
+                    {"level": "note", "message": {"text": note}} for note in [report.about, *notes]
+                ],
+            }
+        ],
         "results": [_result(one, place, index[one.rule], places[one.rule]) for one, place in told[:RESULTS]],
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
@@ -225,12 +233,6 @@ def _result(one: Result, place: Place, index: int, rule_at: tuple[str, int]) -> 
     if one.excused:
         told["suppressions"] = [{"kind": "external", "status": "accepted", "justification": one.excused}]
     return told
-
-
-def _invocation(report: Report, notes: list[str]) -> dict[str, object]:
-    told = [{"level": "note", "message": {"text": note}} for note in [report.about, *notes]]
-    judged = report.exit_code != 2
-    return {"executionSuccessful": judged, "exitCode": report.exit_code, "toolExecutionNotifications": told}
 
 
 FORMATS: dict[str, Callable[[Report], str]] = {

@@ -156,7 +156,12 @@ def _server(repo: Repository) -> list[Definition]:
         return []
     found = []
     for folder in (repo.config("core.hooksPath") or "hooks", _CUSTOM_HOOKS):
-        for name in (f"{folder}/pre-receive", *_within(repo, f"{folder}/pre-receive.d")):
+        # GitLab and Gitea have hooks in a folder, too.
+        beside = f"{folder}/pre-receive.d"
+        place = os.path.join(repo.git_dir, beside)
+        names = sorted(os.listdir(place)) if os.path.isdir(place) else []
+        inner = [f"{beside}/{name}" for name in names if os.path.isfile(f"{place}/{name}")]
+        for name in (f"{folder}/pre-receive", *inner):
             path = os.path.join(repo.git_dir, name)
             text = (files.read(path, _LIMIT) or b"").decode("utf-8", "replace").replace("\\\n", " ")
             lines = _COMMENTS.sub("", text).strip().split("\n")
@@ -170,13 +175,6 @@ def _server(repo: Repository) -> list[Definition]:
             else:
                 found.append(Definition(name, "", GUARD, "every push to this repository is judged before a ref moves"))
     return found
-
-
-def _within(repo: Repository, folder: str) -> list[str]:
-    """The files of a folder of hooks, as GitLab and Gitea have them."""
-    place = os.path.join(repo.git_dir, folder)
-    names = sorted(os.listdir(place)) if os.path.isdir(place) else []
-    return [f"{folder}/{name}" for name in names if os.path.isfile(f"{place}/{name}")]
 
 
 def examine(repo: Repository) -> list[Check]:
