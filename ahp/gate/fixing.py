@@ -15,7 +15,7 @@ from ahp.gate.candidate import Candidate
 from ahp.policy import trust
 from ahp.policy.program import FIXED_AT
 from ahp.protocol.event import Event
-from ahp.protocol.text import one_line, some
+from ahp.protocol.text import one_line
 from ahp.system import change as changes
 from ahp.system import clock, environ, places, process
 from ahp.system.descendants import ending
@@ -182,7 +182,7 @@ class Fixing:
                 one.changed.append(path)
 
     def _conclude(self, one: _Work, event: Event, settled: Collection[str]) -> None:
-        candidate, files_changed = one.candidate, some(one.changed, _NAMED, 200)
+        candidate, files_changed = one.candidate, rendering.some(one.changed, _NAMED, 200)
         if not (one.failed or one.changed):
             if candidate.key not in settled:
                 candidate.dropped = CLEAN

@@ -133,6 +133,12 @@ def _enumerated(named: list[str], total: int, chinese: bool) -> str:
     return ", ".join(named) + (f" and {last}" if last else "")
 
 
+def some(names: list[str], most: int = 3, limit: int = 120) -> str:
+    """The first `most` names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join([one_line(name, limit) for name in names[:most]]) + more
+
+
 def _fill(template: str, values: "Mapping[str, object]") -> str:
     chinese = _CHINESE.search(template) is not None
 

@@ -1,8 +1,9 @@
 """What an agent is told before it begins: what blocks here, what warnings become, how to answer (design §9)."""
 
+from ahp.gate.rendering import some
 from ahp.policy.judges import judges_of
 from ahp.protocol.event import Event
-from ahp.protocol.text import some, trim
+from ahp.protocol.text import trim
 from ahp.protocol.verdict import Verdict
 
 _LIMIT = 800  # characters: at most 200 tokens, by four characters each

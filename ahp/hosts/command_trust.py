@@ -4,13 +4,14 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ahp.facts.registry import Command
+from ahp.gate.rendering import some
 from ahp.journal.append import Journal
 from ahp.policy import compile as compiling
 from ahp.policy import trust
 from ahp.policy.rule import Policy
 from ahp.protocol import records
 from ahp.protocol.event import Actor, Workspace
-from ahp.protocol.text import one_line, some
+from ahp.protocol.text import one_line
 from ahp.system import clock, environ, process
 
 _AHP = "ahp"  # as a command's program it is the one that judges, wherever that lies

@@ -12,6 +12,7 @@ from ahp.facts import registry
 from ahp.gate import signalling
 from ahp.gate.asked import Change, Context, asked
 from ahp.gate.candidate import Candidate
+from ahp.gate.rendering import some
 from ahp.hosts import asking
 from ahp.hosts.ci.report import Report, Result, RuleText, report, result, rule_text
 from ahp.hosts.verdict_text import name_of, steps_of
@@ -21,7 +22,7 @@ from ahp.policy.judges import judges_of
 from ahp.policy.policies import Policies
 from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Workspace, identify
-from ahp.protocol.text import one_line, some
+from ahp.protocol.text import one_line
 from ahp.system import clock, worktree
 from ahp.system.errors import AhpError
 from ahp.system.terminal import Seen

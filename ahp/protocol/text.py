@@ -43,12 +43,6 @@ def trim(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def some(names: list[str], most: int = 3, limit: int = 120) -> str:
-    """The first `most` names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join([one_line(name, limit) for name in names[:most]]) + more
-
-
 def _shown(c: str) -> str:
     if c in "\n\r\t":
         return " "
