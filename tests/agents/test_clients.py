@@ -14,7 +14,7 @@ from tests.conftest import PROJECT, Repo
 
 
 def test_the_wing_names_each_client() -> None:
-    assert wing.CLIENTS == tuple(clients.CLIENTS)
+    assert tuple(clients.CLIENTS) == wing.CLIENTS
 
 
 @pytest.mark.parametrize("client", clients.CLIENTS)
