@@ -29,7 +29,8 @@ _RULES_SHOWN = 5
     "kinds",
     type=click.Choice(list(KINDS)),
     multiple=True,
-    help="Write what runs `ahp ci` there, too, or only that where a policy is there; repeatable.",
+    help="Write what runs `ahp ci` there, too, or only that where a policy is there; repeatable. For other platforms "
+    "docs/ci.md has the options of `ahp ci`.",
 )
 @click.option("--org", metavar="URL", help="Extend the newest version of the organisation's policy there instead.")
 def command(packs: tuple[str, ...], force: bool, kinds: tuple[str, ...], org: str | None) -> None:
