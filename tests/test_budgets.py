@@ -32,7 +32,7 @@ LINES = {
     "conditions": 5_690,
     "facts": 5_060,
     "journal": 4_060,
-    "agents": 3_730,
+    "agents": 3_760,
     "gate": 3_540,
     "box": 3_030,
     "cli": 2_670,

@@ -143,11 +143,7 @@ class _Call:
 
     def _program(self, one: "dict[str, Any]", start: str) -> "Iterator[str]":
         """A program of which nothing is known: no word, and no text that it is given, may lead to what is guarded."""
-        name, args = one["program"], one["args"]
-        if name == "xargs" and one["operands"]:
-            name, *args = args[args.index(one["operands"][0]) :]
-        given = [arg for arg in args if not arg.startswith("-")]
-        if one["piped"] and not reads(name, args) and (not given or {"-", "-s"} & set(args)):
+        if one["piped"] and (not one["operands"] or {"-", "-s"} & set(one["args"])):
             yield "it reads what comes out of a pipe, and may run it"
         if one["program"] in CLIENTS:
             yield "it starts another agent"

@@ -27,6 +27,9 @@ _MOST = 500
 _VERBS = 3  # words, `--help` among them, at most: `gh pr merge --help`
 _HANDED = ("git", "monoco", *SHELLS)
 """What is looked for behind the name of another program: `env git commit`."""
+_RUNS = ("command", "doas", "env", "exec", "nice", "nohup", "sudo", "time", "timeout", "xargs")
+"""What POSIX has to run another program, and two that run it as somebody else."""
+_BEHIND = 8  # commands that are looked for behind such names
 _WRITES = (">", ">>", ">|", "&>", "&>>", ">&")
 _NO_FILES = ("", "-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty")
 _ENDS_OF_HEREDOC = ("heredoc_start", "heredoc_end", "heredoc_body", "file_descriptor", "file_redirect")
@@ -68,11 +71,13 @@ class _Reader:
         self._exported: list[str] = []
         self._words = Words(self._inside)
         self._folder, self._depth, self._nested = "", 0, 0
+        self._handing = False
         self._budget = _LIMIT * 4  # bytes of script read in all
 
     def script(self, source: str) -> None:
         """Reads a text as a script of its own."""
         self._nested += 1
+        self._handing, handing = False, self._handing
         self._budget -= len(source) + 64
         is_long = len(source) > _LIMIT or self._budget < 0 or "\0" in source
         if is_long or self._nested > _NESTED or (len(source) > _OPERATORS and operators(source) > _OPERATORS):
@@ -83,6 +88,7 @@ class _Reader:
             if root.has_error:
                 self.lost()
         self._nested -= 1
+        self._handing = handing
 
     def lost(self) -> None:
         """Adds an unresolved command without a program, unless the last one is that already."""
@@ -278,6 +284,11 @@ class _Reader:
                 if redirects.piped and found.program == "git" and found.verb != "add":  # xargs
                     found.unresolved_at = sorted({*found.unresolved_at, "option"})
                 return
+        if not self._handing and program in _RUNS and not (program == "command" and command.flags):  # -v: where it is
+            self._handing = True
+            for at in _beginnings(words):
+                self._run(words[at:], [], Redirects(redirects.piped)) if at else self.lost()
+            self._handing = False
 
     def _redirected(self, node: "Node", piped: bool) -> None:
         """A statement with redirects: those of the last command of a list, `a && b > f`, as the grammar hangs them."""
@@ -329,6 +340,26 @@ class _Reader:
         redirects.writes += [
             word for word in files if word.text not in _NO_FILES and not word.text.startswith("/dev/fd/")
         ]
+
+
+def _beginnings(words: list[Word]) -> list[int]:
+    """Where commands may begin that a program runs which its words name, and 0 where there may be more.
+
+    A word behind an option may be its value, so the next one is a beginning, too.
+    """
+    found = [0]
+    for start in found:
+        for at in range(start + 1, len(words) if start == 0 or _name(words[start].text) in _RUNS else 0):
+            text = words[at].text
+            if not words[at].known or text.startswith("-") or "=" in text or text[:1].isdigit():
+                continue
+            if at not in found:
+                found.append(at)
+            if len(found) > _BEHIND:
+                return [*sorted(found[1:]), 0]
+            if not words[at - 1].text.startswith("-"):
+                break
+    return sorted(found[1:])
 
 
 def _texts(program: str, args: list[Word]) -> list[Word]:

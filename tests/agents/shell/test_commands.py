@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ahp.agents.shell.command import Command
+from ahp.agents.shell.command import Command, unknown
 from ahp.agents.shell.commands import read
 
 
@@ -31,7 +31,7 @@ def told(script: str) -> list[str]:
         ("while a; do b; done; until c; do d; done", ["a", "b", "c", "d"]),
         ("case x in a) b;; *) c;; esac", ["b", "c"]),
         ("f() { a; }; function g { b; }", ["a", "b"]),
-        ("! a; time b; [[ -n $(c) ]]; [ -f d ]; ((e))", ["a", "time b", "c", "[[ -n c", "[ -f d"]),
+        ("! a; time b; [[ -n $(c) ]]; [ -f d ]; ((e))", ["a", "time b", "b", "c", "[[ -n c", "[ -f d"]),
         ("echo $(a $(b)) `c` <(d) >(e)", ["b", "a $(b) ?", "c", "d", "e", "echo $(a $(b)) `c` <(d) >(e) ?"]),
         ('echo "x $(a) y"', ["a", "echo x $(a) y ?"]),
         ("A=1 B='2 3' env -u C D=4 git x", ["A=1 B=2 3 env -u C D=4 git x", "A=1 B=2 3 D=4 git x"]),
@@ -83,8 +83,11 @@ def told(script: str) -> list[str]:
         ("xargs -n 1 git add", ["xargs -n 1 git add", "git add"]),
         ("nice -n5 timeout -k 5 10 git x", ["nice -n5 timeout -k 5 10 git x", "git x"]),
         ("sudo -u me -- git x", ["sudo -u me -- git x", "git x"]),
-        ("sudo -u me rm x; command eval 'rm x'", ["sudo -u me rm x", "command eval rm x"]),
-        ("sudo sh -c 'rm x'", ["sudo sh -c rm x", "sh -c rm x", "rm x"]),
+        (
+            "sudo -u me rm x; nice -n5 rm y; timeout 10 rm z",
+            ["sudo -u me rm x", "me rm x", "rm x", "nice -n5 rm y", "rm y", "y", "timeout 10 rm z", "rm z"],
+        ),
+        ("command eval 'sudo rm x'", ["command eval sudo rm x", "eval sudo rm x", "sudo rm x", "rm x"]),
         ("su -c 'git x' me; watch -n 1 git x '>' y", ["su -c git x me", "watch -n 1 git x > y", "git x > y"]),
         ("ssh -p 22 host cd x '&&' git y; git z", ["ssh -p 22 host cd x && git y", "git y", "git z"]),
         ("uv run --with x monoco issue; uv pip; uv", ["uv run --with x monoco issue", "monoco issue", "uv pip", "uv"]),
@@ -243,3 +246,9 @@ def test_any_text_is_read_without_an_exception(script: str) -> None:
 )
 def test_a_redirect_behind_a_list_is_that_of_its_last_command(script: str, writes: set[str]) -> None:
     assert {path for command in read(script) for path in command.writes} == writes
+
+
+def test_programs_that_run_another_are_followed_as_far_as_a_few_and_no_further() -> None:
+    """Each word behind an option may begin a command; all of their combinations would take for ever."""
+    found = read("sudo -x " * 4000 + "rm -rf x")
+    assert len(found) == 10 and found[-1] == unknown() and {one.program for one in found[:-1]} == {"sudo"}
