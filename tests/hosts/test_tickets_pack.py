@@ -110,15 +110,15 @@ def test_the_floor_of_coverage_is_that_of_the_issues_criticality(criticality: st
 
 
 def test_a_new_policy_speaks_the_language_of_the_tickets(
-    repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(repo.root)
     repo.commit("first", **{PATH: draft("FEAT-0001").replace("A thing", "登录").replace("draft", "doing")})
     assert run(["init"]) == 0
-    assert "packs core, tickets-zh" in capsys.readouterr().out
+    assert "packs core, tickets-zh" in capfd.readouterr().out
     repo.git("checkout", "-q", "-b", "FEAT-0001-login")
     assert run(["issue", "submit", "FEAT-0001"]) == 1
-    assert "Checklist 未完成" in capsys.readouterr().err
+    assert "Checklist 未完成" in capfd.readouterr().err
 
 
 def test_the_pack_has_an_oracle_for_every_row_of_the_protocols_table() -> None:
