@@ -26,9 +26,12 @@ from ahp.conditions.typecheck import Checked
 STEPS = 60_000  # of the solver for one question
 _TEXT_STEPS = 5_000  # for one text: beside large patterns, a step takes up to 0.1 ms
 _ROUNDS = 200  # of lemmas about texts
+_MEMORY = 1_000  # MB that the solver takes in a process: a step may need any amount
 _LONGEST = 20_000  # items of a list in an example
 _MODELS = 16  # that are tried for an example
 _FALSE, _UNKNOWN, _TRUE = 0, 1, 2
+
+z3.set_param("memory_max_size", _MEMORY)
 
 Facts = Mapping[str, Any]
 _Asked = tuple[Any, Any, bool]  # a language, the function that says that a text is in there, whether it is
@@ -124,10 +127,13 @@ class _Question:
         first. `fits` says the same of the outcomes by the reference evaluator, which confirms what the solver found.
         """
         first, *plainer = asked(self.truths)
-        wanted = self.solver.named(first)
-        said = "unsat" if first is False else self.solver.check(*wanted)
-        if said == "sat":
-            return self._example(fits, wanted, self.solver.named(*plainer, *self.translation.plain))
+        try:
+            wanted = self.solver.named(first)
+            said = "unsat" if first is False else self.solver.check(*wanted)
+            if said == "sat":
+                return self._example(fits, wanted, self.solver.named(*plainer, *self.translation.plain))
+        except z3.Z3Exception:  # out of memory, between two questions
+            return Answer()
         return Answer(proven=said == "unsat" and not self.translation.short)
 
     def _example(self, fits: Callable[[list[int]], bool], wanted: list[Any], wishes: list[Any]) -> Answer:

@@ -194,6 +194,22 @@ def test_too_many_steps_leave_a_pair_undecided(monkeypatch: pytest.MonkeyPatch) 
     assert proofs.compare(new, old).verdict == "unknown"
 
 
+def test_too_much_memory_leaves_a_pair_undecided() -> None:
+    """In a process of its own: what the solver may take is set for all of one."""
+    code = """
+import z3
+from ahp.conditions import proofs
+from ahp.conditions.typecheck import check
+from tests.conditions.proof_trials import SCHEMA
+z3.set_param("memory_max_size", 17)
+old = check("matches(commit.subject, '^(ab|ba|aab|bba){0,60}x')", SCHEMA)
+new = check("matches(commit.subject, '^(abb|baa|a|bb){3,60}x') and files.changed_count > 3", SCHEMA)
+print(proofs.compare(new, old).verdict)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "unknown"
+
+
 def test_patterns_that_count_are_compared() -> None:
     counted = "matches(commit.subject, 'k[0-9A-Z]{16}')"
     old, new = check(counted, SCHEMA), check(counted.replace("16", "17"), SCHEMA)
