@@ -26,7 +26,7 @@ from ahp.conditions.typecheck import Checked
 STEPS = 60_000  # of the solver for one question
 _TEXT_STEPS = 5_000  # for one text: beside large patterns, a step takes up to 0.1 ms
 _ROUNDS = 200  # of lemmas about texts
-_MEMORY = 1_000  # MB that the solver takes in a process: a step may need any amount
+_MEMORY = 4_000  # MB that the solver takes in a process: a step may need any amount
 _LONGEST = 20_000  # items of a list in an example
 _MODELS = 16  # that are tried for an example
 _FALSE, _UNKNOWN, _TRUE = 0, 1, 2

@@ -10,6 +10,7 @@ about a list, and each answer stands on one item, which all others may be like.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
 import math
@@ -128,10 +129,16 @@ def _chosen(test: Formula, one: Value, other: Value) -> Value:
     return Value(states, terms, one.type if one.type == other.type else ANY)
 
 
+_AT_ONCE = 100  # translations, of some MB each, that may wait for Python to let go of them
+_made = itertools.count(1)
+
+
 class Translation:
     """The variables of some conditions about the same facts, and what is known of them."""
 
     def __init__(self, plans: list[Plan], types: Mapping[str, Type]) -> None:
+        if not next(_made) % _AT_ONCE:
+            gc.collect()  # they stand in circles, and Python does not know how much the solver holds for each
         self.types, self.context = types, z3.Context()
         self.patterns = Patterns(self.context)
         self.literals: list[str] = []  # texts that are written out; each stands for its place here
