@@ -29,7 +29,7 @@ LINES = {
     "policy": 7_520,
     "insight": 7_130,
     "system": 6_660,
-    "conditions": 5_690,
+    "conditions": 5_700,
     "facts": 5_060,
     "journal": 4_060,
     "agents": 3_760,

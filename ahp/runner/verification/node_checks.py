@@ -156,7 +156,8 @@ def _read_jest(ran: Ran, what: str) -> VerificationResult:
 def _failure(file: str, case: Any) -> Failure:
     said = "\n".join(str(message) for message in case.get("failureMessages") or ())
     name = " > ".join([*map(str, case.get("ancestorTitles") or ()), str(case.get("title") or "")])
-    line = case["location"].get("line") if isinstance(case.get("location"), dict) else None
+    at = re.search(re.escape(file) + r":(\d{1,9})", said)  # of any name, also one with spaces
+    line = int(at[1]) if at else case["location"].get("line") if isinstance(case.get("location"), dict) else None
     first = next((one for one in said.split("\n") if one.strip()), "")
     return Failure(name, file, line if isinstance(line, int) else 0, first, said)
 
