@@ -218,13 +218,13 @@ def test_a_sub_agents_call_is_judged(client: str, project: Repo, run: Run) -> No
 
 
 @pytest.mark.parametrize("client", ["claude"], indirect=True)
-def test_a_sub_agent_in_a_work_tree_of_its_own_is_judged_there(client: str, project: Repo, run: Run) -> None:
+def test_a_sub_agent_in_a_work_tree_of_its_own_is_judged_as_the_project_says(
+    client: str, project: Repo, run: Run
+) -> None:
     task = {"description": "a part", "prompt": SUBTASK, "subagent_type": "general-purpose", "isolation": "worktree"}
-    done = run(
-        ("Agent", task), inner=[shell(client, "echo x > frozen/x"), shell(client, f"pwd > {project.root}/where.txt")]
-    )
+    done = run(("Agent", task), inner=[shell(client, "rm old.txt"), shell(client, f"pwd > {project.root}/where.txt")])
     assert "/.claude/worktrees/" in (project.root / "where.txt").read_text(), done.printed
-    assert "In .claude/worktrees/" in done.told and "ahp blocked: frozen" in done.told
+    assert "ahp blocked: no-rm" in done.told
 
 
 @pytest.mark.parametrize("client", ["claude"], indirect=True)
