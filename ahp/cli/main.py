@@ -38,6 +38,7 @@ _SECTIONS = {
     "Write rules": {
         "policy": "lint, show, test, diff and describe the policy",
         "try": "what a rule or policy would have said to past commits",
+        "import": "the checks of pre-commit, lefthook or husky as rules",
         "facts": "the facts of a trigger, with their types and sources",
         "condition": "check and evaluate a condition",
     },
@@ -55,7 +56,7 @@ _SECTIONS = {
     },
 }
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-_MODULES = {"try": "try_"}  # a keyword is no name for a module
+_MODULES = {"try": "try_", "import": "import_"}  # a keyword is no name for a module
 _OTHERS = "Added by other packages"
 
 

@@ -151,6 +151,16 @@ def _place(address: str) -> Iterator[Repository]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def file_of(address: str, name: str, path: str) -> bytes | None:
+    """The file at `path` of a tag, branch or commit of another repository. Raises AhpError."""
+    with _place(address) as place:
+        if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", name):
+            _take(place, address, name)
+        else:
+            _get(place, address, name)
+        return _file(place, "refs/ahp/it^{commit}", path)
+
+
 def newest(address: str) -> str:
     """The tag of the highest version, "" where there is none. Raises AhpError."""
     with _place(address) as place:
@@ -213,9 +223,14 @@ def _get(place: Repository, address: str, name: str) -> str:
     ref = max(_refs(place, address, _TAG + name, _BRANCH + name), default="")  # a tag before a branch, as for git
     if not ref:
         raise AhpError(f"{one_line(address)} at {name}: there is no such tag and no such branch")
-    more = ("--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "-q", "--")
-    _limited(place, "fetch", *more, address, f"+{ref}:refs/ahp/it")
+    _take(place, address, ref)
     return ref
+
+
+def _take(place: Repository, address: str, name: str) -> None:
+    """Fetches a ref or a commit as refs/ahp/it. Raises AhpError."""
+    more = ("--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "-q", "--")
+    _limited(place, "fetch", *more, address, f"+{name}:refs/ahp/it")
 
 
 def _signed(place: Repository, entry: SharedKeys, ref: str, what: str) -> tuple[str, str]:
