@@ -5,6 +5,7 @@ import os
 import click
 
 from ahp.cli import try_
+from ahp.hosts import hint as hints
 from ahp.hosts import vendoring
 from ahp.hosts.adoption import Adoption, adopt
 from ahp.hosts.asking import around
@@ -32,8 +33,9 @@ _RULES_SHOWN = 5
     help="Write what runs `ahp ci` there, too, or only that where a policy is there; repeatable. For other platforms "
     "docs/ci.md has the options of `ahp ci`.",
 )
+@click.option("--hint", is_flag=True, help="Write what tells colleagues without the gate, or only that.")
 @click.option("--org", metavar="URL", help="Extend the newest version of the organisation's policy there instead.")
-def command(packs: tuple[str, ...], force: bool, kinds: tuple[str, ...], org: str | None) -> None:
+def command(packs: tuple[str, ...], force: bool, kinds: tuple[str, ...], hint: bool, org: str | None) -> None:
     """Write .ahp/hooks.yaml for what this project is made of, and hold it against the last 100 commits.
 
     Asks nothing, runs nothing, logs nothing of the past. A rule that would have stopped the work starts as shadow, one
@@ -45,10 +47,13 @@ def command(packs: tuple[str, ...], force: bool, kinds: tuple[str, ...], org: st
         if where.repo is None or not where.repo.root or packs or force:
             raise click.UsageError("--org is for a git work tree, and goes with neither --pack nor --force")
         _join(where.repo, org)
-    elif not (kinds and is_there and not force and not packs):
+    elif not ((kinds or hint) and is_there and not force and not packs):
         _adopt(where, packs, force)
     if kinds:
         _write_ci(where, kinds)
+    if hint and where.repo is not None:
+        for line in hints.write(where.repo.root):
+            click.echo(line)
 
 
 def _join(repo: Repository, org: str) -> None:
@@ -97,5 +102,5 @@ def _next(done: Adoption, at_top: bool) -> list[str]:
     branch = "git switch -c add-ahp && " if closed else ""  # what is committed here could not be pushed
     return [
         f"next: ahp policy test; ahp install; {branch}{commit}",
-        "everybody else runs once, in each clone: ahp install",
+        "everybody else runs once, in each clone: ahp install; `ahp init --hint` has the project tell them",
     ]

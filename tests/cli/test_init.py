@@ -34,7 +34,9 @@ def test_init_says_what_it_found_and_what_the_past_would_have_heard(
         "its commands may run in this clone: ruff",
         "next: ahp policy test; ahp install; git add .ahp && git commit -m 'chore: add ahp'",
     ]
-    assert lines[-1] == "everybody else runs once, in each clone: ahp install"
+    assert lines[-1] == (
+        "everybody else runs once, in each clone: ahp install; `ahp init --hint` has the project tell them"
+    )
 
 
 def test_the_next_step_can_be_pasted_in_a_folder_below(
