@@ -32,7 +32,7 @@ def main() -> int:
         took = []
         for _ in range(rounds):
             begin = time.perf_counter()
-            places = retrieve(folder, [TASK], (), lambda path: True)
+            places = retrieve(folder, [TASK], {}, lambda path: True)
             took.append((time.perf_counter() - begin) * 1e3)
     assert places[0].path == "src/m3/f301.py", "the file that the task names comes first"
     print(f"ms, median of {rounds}, {FILES:,} files")

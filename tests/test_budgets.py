@@ -31,7 +31,7 @@ LINES = {
     "system": 6_660,
     "conditions": 5_700,
     "facts": 5_060,
-    "journal": 4_060,
+    "journal": 4_100,
     "agents": 3_760,
     "gate": 3_540,
     "box": 3_030,

@@ -17,7 +17,7 @@ from ahp.journal import counts, recovery, segments, tables
 from ahp.journal.answers import AUTOMATIC, SKIP_LASTS
 from ahp.journal.append import Journal
 from ahp.journal.episodes import Episode, LoggedSignal, told_as
-from ahp.journal.fold import Checkpoint, Fold, holds, read_into, window
+from ahp.journal.fold import Checkpoint, Fold, MemoryStore, holds, read_into, window
 from ahp.journal.index import episode_key, unescape
 from ahp.protocol import records
 from ahp.protocol.triggers import TRIGGERS
@@ -236,12 +236,9 @@ def _synchronised(journal: Journal, path: str) -> _Read:
             if not is_whole and (memory := tables.remembered_by(known)):
                 lost = memory if recovery.is_gone(journal.folder, memory) else None
             if fits and mark is not None:
-                begin = (mark.serial, mark.end)
+                read = read_into(fold, journal.folder, (mark.serial, mark.end))
             else:
-                store.reset()
-                fold.at = 0.0
-                begin = window(journal.folder)
-            read = read_into(fold, journal.folder, begin)
+                read = _made_anew(store, fold, journal.folder)
             if read.head:
                 store.put_meta(at=fold.at, boot=store.boot, **read._asdict())
             if not is_whole:
@@ -256,9 +253,51 @@ def _in_memory(journal: Journal) -> _Read:
     store = tables.SqlStore(tables.MEMORY)
     fold = Fold(store)
     with store.transaction():
-        store.reset()
-        read = read_into(fold, journal.folder, window(journal.folder))
+        read = _made_anew(store, fold, journal.folder)
     return store, fold, (read.serial, read.end), None
+
+
+_MANY = 20_000  # signals in memory
+
+
+class Filling(MemoryStore):
+    """A store in memory that hands its signals on to `store` whenever there are `most`, and all of it with `write`: a
+    row is written once then, and not at each change.
+    """
+
+    def __init__(self, store: tables.SqlStore, most: int) -> None:
+        super().__init__()
+        self._store, self._most, self._is_begun = store, most, False
+
+    def signal(self, id: str) -> LoggedSignal | None:
+        return super().signal(id) or (self._store.signal(id) if self._is_begun else None)
+
+    def put_signal(self, signal: LoggedSignal) -> None:
+        super().put_signal(signal)
+        if len(self.signals) >= self._most:
+            self._write_signals()
+
+    def write(self) -> None:
+        self._write_signals()
+        for episode in self.episodes.values():
+            self._store.put_episode(episode)
+
+    def _write_signals(self) -> None:
+        for signal in self.signals.values():
+            self._store.put_signal(signal)
+        self.signals.clear()
+        self._is_begun = True
+
+
+def _made_anew(store: tables.SqlStore, fold: Fold, folder: str) -> Checkpoint:
+    """Fills the store from as much of the log as can matter now. Raises sqlite3.Error, AhpError."""
+    store.reset()
+    filling = Filling(store, _MANY)
+    first = Fold(filling)
+    read = read_into(first, folder, window(folder))
+    filling.write()
+    fold.at = first.at
+    return read
 
 
 def _mark(known: dict[str, object]) -> Checkpoint | None:

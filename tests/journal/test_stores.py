@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ahp.journal import query, tables
 from ahp.journal.fold import Fold, MemoryStore
+from ahp.journal.state import Filling
 from ahp.system import clock
 from tests.examples import examples
 
@@ -40,6 +41,7 @@ def _compare(records: Records, later: float, ends: set[int]) -> None:
     """`ends` are the records after which one process ends and another one goes on."""
     meant = _of_memory(records, later)
     assert _of_database(records, later, ends) == meant
+    assert _filled(records, later, most=1 + len(ends)) == meant
     answers = query._Answers()
     fold = query._Telling(answers, query.Filter())
     for record in records:
@@ -74,6 +76,22 @@ def _of_database(records: Records, later: float, ends: set[int]) -> tuple[Mappin
         with store.transaction():
             found = _found(Fold(store, at), store.open_keys, records, later)
         store.close()
+    return found
+
+
+def _filled(records: Records, later: float, most: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """By a store in memory that lets its signals go to the database whenever there are `most`."""
+    store = tables.SqlStore(tables.MEMORY)
+    with store.transaction():
+        store.reset()
+        filling = Filling(store, most)
+        fold = Fold(filling)
+        for record in records:
+            fold.apply(record)
+        filling.write()
+    with store.transaction():
+        found = _found(Fold(store, fold.at), store.open_keys, records, later)
+    store.close()
     return found
 
 
