@@ -1,4 +1,4 @@
-"""The table of docs/git.md: who judges, by what HEAD, the work tree and the remote's default branch have.
+"""The table of docs/decisions/who-judges.md: who judges, by what HEAD, the work tree and the remote's default branch have.
 
 Set AHP_TEST_WRITE_DOCS=1 to write the generated part anew.
 """
@@ -20,7 +20,7 @@ from ahp.protocol.event import Actor, PushRef, Workspace
 from tests.conftest import PROJECT
 from tests.hosts.git import gated as making
 
-PAGE = PROJECT / "docs" / "git.md"
+PAGE = PROJECT / "docs" / "decisions" / "who-judges.md"
 BEGIN = "<!-- generated: AHP_TEST_WRITE_DOCS=1 pytest tests/hosts/git/test_who_judges.py -->\n"
 END = "<!-- end of the generated part -->"
 
