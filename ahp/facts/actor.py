@@ -1,4 +1,4 @@
-"""`actor`: who acts (design §6), told by the markers that agents and CI leave in the environment.  [light]"""
+"""`actor`: who acts (design §6), by the markers of agents and CI in the environment.  [light]"""
 
 from ahp.facts.registry import Namespace, fact
 from ahp.protocol.event import Event
@@ -9,9 +9,9 @@ NAMESPACE = Namespace(
     assumed=True,
     light=True,
     schema={
-        "kind": fact("str", "a person, a coding agent, or CI", enum=["human", "agent", "ci"]),
-        "name": fact("str", "claude, codex …, the CI system, a login name; empty when unknown"),
-        "verified": fact("bool", "a CI platform vouches for the name"),
+        "kind": fact("str", "person, coding agent or CI", enum=["human", "agent", "ci"]),
+        "name": fact("str", "claude …, CI system, login name, or empty"),
+        "verified": fact("bool", "CI vouches for the name"),
     },
 )
 

@@ -13,17 +13,14 @@ NAMESPACE = Namespace(
     schema={
         "name": fact(
             "str",
-            "short name; of each commit of a push, and in CI, the one it comes from; "
-            "empty when the head is detached, outside a repository, for a tag",
+            "short name; of a pushed commit the branch it comes from; empty when detached, for a tag",
             means="branch",
         ),
-        "target": fact("str", "where it goes: in a push the branch that is written to, else the branch itself"),
-        "is_default": fact(
-            "bool", "the target is the default branch: by the remote's HEAD, or as `ahp install git` found it"
-        ),
-        "is_detached": fact("bool", "the head names a commit and no branch"),
-        "ahead": fact("int", "commits its upstream does not have; absent without upstream", min=0, optional=True),
-        "behind": fact("int", "upstream commits it does not have; absent without upstream", min=0, optional=True),
+        "target": fact("str", "the branch that is written to"),
+        "is_default": fact("bool", "the target is the default branch"),
+        "is_detached": fact("bool", "HEAD names a commit"),
+        "ahead": fact("int", "commits that the upstream lacks", min=0, optional=True),
+        "behind": fact("int", "commits that it lacks", min=0, optional=True),
     },
 )
 

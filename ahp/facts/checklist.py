@@ -1,4 +1,4 @@
-"""`checklist`: the boxes of the event's ticket (design §6), whole and by section; cancelled boxes do not count.
+"""`checklist`: the boxes of the ticket (design §6), whole and by section.
 
 What is argued away instead of done can be asked about: boxes that are cancelled, marked in a way that nobody knows, or
 that the base has and the ticket has no more.
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from ahp.tickets.ticket import Ticket
 
 _BOXES: dict[str, dict[str, object]] = {
-    "total": fact("int", "boxes, without the cancelled ones", min=0),
-    "done": fact("int", "ticked boxes", min=0),
-    "incomplete_count": fact("int", "open boxes: to do, begun, or invalid", min=0),
-    "completion_rate": fact("float", "done of total; absent when there are no boxes", min=0.0, max=1.0, optional=True),
-    "incomplete": fact("list[str]", "texts of the open boxes"),
-    "incomplete_ids": fact("list[str]", "ids of the open boxes; one without gets its place: tasks-2"),
-    "cancelled_count": fact("int", "cancelled boxes", min=0),
-    "invalid_count": fact("int", "boxes with a mark that nobody knows, which are open", min=0),
+    "total": fact("int", "boxes, none cancelled", min=0),
+    "done": fact("int", "ticked", min=0),
+    "incomplete_count": fact("int", "open, begun or invalid", min=0),
+    "completion_rate": fact("float", "done of total", min=0.0, max=1.0, optional=True),
+    "incomplete": fact("list[str]", "texts of open boxes"),
+    "incomplete_ids": fact("list[str]", "their ids, else places: tasks-2"),
+    "cancelled_count": fact("int", "cancelled", min=0),
+    "invalid_count": fact("int", "unknown marks; they are open", min=0),
     "removed": fact(
         "list[str]",
-        "texts of the boxes that the base, or the first commit with any, has and the ticket not",
+        "texts that the base has and the ticket lacks",
         optional=True,
     ),
 }

@@ -1,7 +1,8 @@
-"""`content`: what files say before and after the change (design §6), from git's objects: in CI as at the commit.
+"""`content`: what files say before and after the change (design §6).
 
-A path in quotes is a fact of its own: `content.after['package.json']` reads that file, changed or not, and no other.
-Without, the fact is a map of the changed files. It is asked only where the rest of a rule leaves it open.
+It is read from git's objects: in CI as at the commit. A path in quotes is a fact of its own:
+`content.after['package.json']` reads that file, changed or not, and no other. Without, the fact is a map of the
+changed files. It is asked only where the rest of a rule leaves it open.
 """
 
 import re
@@ -36,11 +37,11 @@ _KINDS = {
     "dockerfile": (("Dockerfile", "Dockerfile.*", "*.dockerfile", "Containerfile"), "list[record]"),
 }
 _PARTS = {
-    "": ("map", "files as data; of several YAML documents a list"),
-    "_documents": ("map[list]", "files as data: a list of the documents, of one where the kind has one"),
-    "_text": ("map[str]", "files as text; bytes that are not UTF-8 as lone surrogates"),
-    "_lines": ("map[list[str]]", "the lines of files, without their ends"),
-    "_head": ("map[str]", "the first 20 lines of files"),
+    "": ("map", "by path, as data; several YAML documents are a list"),
+    "_documents": ("map[list]", "a list of documents"),
+    "_text": ("map[str]", "as text"),
+    "_lines": ("map[list[str]]", "lines"),
+    "_head": ("map[str]", "the first 20 lines"),
 }
 _types: dict[str, str] = {}
 for _patterns, _type in _KINDS.values():
@@ -50,7 +51,7 @@ for _side in ("before", "after"):
     for _part, (_type, _doc) in _PARTS.items():
         _of_data = _types if _type == "map" else dict.fromkeys(_types, "list")
         _keys = _of_data if _part in ("", "_documents") else {"*": _type[4:-1]}
-        _schema[_side + _part] = fact(_type, f"{_doc}, {_side} the change", keys=_keys)
+        _schema[_side + _part] = fact(_type, _doc, keys=_keys)
 
 NAMESPACE = Namespace(
     source="the files before and after the change",

@@ -16,12 +16,10 @@ NAMESPACE = Namespace(
     source="coverage reports",
     settings=("reports",),
     schema={
-        "current": fact("float", "covered lines and branches of all lines and branches, 0 to 100", **_PERCENT),
-        "threshold": fact("float", "what the policy asks for, else the issue's criticality: 0, 70, 85, 90", **_PERCENT),
-        "previous": fact("float", "the same figure in the report of the base", **_PERCENT),
-        "is_stale": fact(
-            "bool", "the report was made from other sources than there are now: no `current`", optional=True
-        ),
+        "current": fact("float", "percent of lines and branches", **_PERCENT),
+        "threshold": fact("float", "the policy's, else by the issue's criticality", **_PERCENT),
+        "previous": fact("float", "the base's figure", **_PERCENT),
+        "is_stale": fact("bool", "sources changed; no `current`", optional=True),
     },
 )
 

@@ -1,4 +1,4 @@
-"""`debuggers`: statements that stop a program, or print for whoever looks for a fault, on the lines that a change adds.
+"""`debuggers`: statements for debugging on added lines.
 
 Read from the syntax of whole files, so no comment, text or name that only looks like one counts. It is asked only where
 the rest of a rule leaves it open: a pack's `when` looks first whether an added line could be one.
@@ -18,13 +18,11 @@ NAMESPACE = Namespace(
     schema={
         "added": fact(
             "list[record]",
-            "debugger statements on added lines",
+            "each statement",
             fields={
-                "path": fact("str", "the file", means="path"),
-                "line": fact("int", "number of the line, from 1", min=1),
-                "name": fact(
-                    "str", "as in `breakpoint`, `pdb.set_trace`, `import pdb`, `debugger`, `dbg!`, `fmt.Println`"
-                ),
+                "path": fact("str", "", means="path"),
+                "line": fact("int", "", min=1),
+                "name": fact("str", "`pdb.set_trace`, `debugger`, `dbg!`, `fmt.Println` …"),
                 "language": fact("str", "python, javascript, rust, go or java"),
             },
         )

@@ -1,49 +1,47 @@
-"""`deps`: did the change touch what the project depends on (design §6)."""
+"""`deps`: what the project depends on (design §6)."""
 
 from ahp.facts.registry import CHANGE, Absent, Namespace, fact, view_of
 from ahp.protocol.event import Event
 
 _ECOSYSTEMS = ("python", "node", "rust", "go", "java", "ruby", "php", "elixir", "dart", "swift", "dotnet", "nix")
-_ECOSYSTEM = fact("str", "by the names of their files", enum=[*_ECOSYSTEMS])
+_ECOSYSTEM = fact("str", "", enum=[*_ECOSYSTEMS])
 _CHANGED = {
-    "path": fact("str", "the manifest", means="path"),
-    "line": fact("int", "where it names the dependency; 1 where it does no more", min=1),
-    "name": fact("str", "the dependency; empty where the manifest is of a kind that is compared line by line"),
-    "before": fact("str", "what the manifest asked for; empty where it did not name it"),
-    "after": fact("str", "what it asks for now; empty where it does not name it any more"),
-    "lock": fact("str", "the lock file", means="path"),
+    "path": fact("str", "", means="path"),
+    "line": fact("int", "where it names the dependency, else 1", min=1),
+    "name": fact("str", "empty where lines are compared"),
+    "before": fact("str", ""),
+    "after": fact("str", ""),
+    "lock": fact("str", "", means="path"),
     "ecosystem": _ECOSYSTEM,
 }
 _TOLD = {
-    "path": fact("str", "the lock file, else the manifest", means="path"),
-    "name": fact("str", "the dependency, as the file writes it; of Python in lower case, with `-`"),
+    "path": fact("str", "lock file, else manifest", means="path"),
+    "name": fact("str", ""),
     "ecosystem": _ECOSYSTEM,
-    "before": fact("str", "the locked version, else what the manifest asked for; of several with `, `"),
-    "after": fact("str", "the same after the change"),
+    "before": fact("str", "locked version, else what the manifest asked for"),
+    "after": fact("str", ""),
     "level": fact(
         "str",
-        "which number of the version differs first; `other` where there are several versions, or no numbers",
+        "`other`: several versions or no numbers",
         enum=["major", "minor", "patch", "added", "removed", "other"],
     ),
-    "direct": fact("bool", "a manifest names it, as far as the lock file or a manifest beside it tells"),
+    "direct": fact("bool", "a manifest names it"),
 }
 
 NAMESPACE = Namespace(
     triggers=CHANGE,
     assumed=True,
     schema={
-        "changed": fact("bool", "a manifest changed (pyproject.toml, package.json, Cargo.toml, go.mod …)"),
-        "lock_changed": fact("bool", "a lock file changed (uv.lock, package-lock.json, Cargo.lock, go.sum …)"),
-        "manifests": fact("list[str]", "the manifests that changed", means="path"),
-        "locks": fact("list[str]", "the lock files that changed", means="path"),
+        "changed": fact("bool", "a manifest changed"),
+        "lock_changed": fact("bool", "a lock file changed"),
+        "manifests": fact("list[str]", "those manifests", means="path"),
+        "locks": fact("list[str]", "those lock files", means="path"),
         "unlocked_changes": fact(
             "list[record]",
-            "dependencies of changed manifests whose lock file did not change with them",
+            "manifest changed, lock file not",
             fields=_CHANGED,
         ),
-        "changes": fact(
-            "list[record]", "dependencies that are locked, or asked for, otherwise than before", fields=_TOLD
-        ),
+        "changes": fact("list[record]", "changed dependencies", fields=_TOLD),
     },
 )
 

@@ -7,9 +7,9 @@ from ahp.system import lines
 from ahp.system.lines import LIMIT
 
 _LINE = {
-    "path": fact("str", "the file", means="path"),
-    "line": fact("int", "number of the line, from 1: in the new file (added), the old (removed)", min=1),
-    "text": fact("str", "the line without its end; bytes that are not UTF-8 as lone surrogates"),
+    "path": fact("str", "", means="path"),
+    "line": fact("int", "", min=1),
+    "text": fact("str", ""),
 }
 
 NAMESPACE = Namespace(
@@ -17,10 +17,8 @@ NAMESPACE = Namespace(
     private=EVERY_FIELD,
     assumed=True,
     schema={
-        "added": fact("list[record]", "every added line of every text file, in UTF-16 and UTF-32 too", fields=_LINE),
-        "removed": fact(
-            "list[record]", "every removed line of every text file, in UTF-16 and UTF-32 too", fields=_LINE
-        ),
+        "added": fact("list[record]", "added lines of text files, UTF-16 and UTF-32 too", fields=_LINE),
+        "removed": fact("list[record]", "removed lines", fields=_LINE),
     },
 )
 

@@ -18,7 +18,7 @@ NAMESPACE = Namespace(
     assumed=True,
     light=True,
     settings=Settings.fields,
-    schema={"": fact("str", "name of the environment the policy chose")},
+    schema={"": fact("str", "its name")},
 )
 
 

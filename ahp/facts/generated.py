@@ -1,7 +1,7 @@
-"""`generated`: which changed files `.gitattributes` calls `linguist-generated` or `linguist-vendored`, as it was before
-the change; one that is new counts at once (gitattributes(5)).
+"""`generated`: changed files that `.gitattributes` calls `linguist-generated` or `linguist-vendored`.
 
-It is asked only where the rest of a rule leaves it open.
+The file is read as it was before the change; one that is new counts at once (gitattributes(5)). It is asked only
+where the rest of a rule leaves it open.
 """
 
 from ahp.facts.content import Files
@@ -13,7 +13,7 @@ NAMESPACE = Namespace(
     triggers=CHANGE,
     assumed=True,
     late=True,
-    schema={"paths": fact("list[str]", "changed files that tools or other people wrote", means="path")},
+    schema={"paths": fact("list[str]", "those files", means="path")},
 )
 
 _NAMES = ("linguist-generated", "linguist-vendored")

@@ -1,4 +1,4 @@
-"""`ignored`: which of the files that a tool call writes git ignores (gitignore(5)): no commit takes them unasked.
+"""`ignored`: what a tool call writes and git ignores.
 
 It is asked only where the rest of a rule leaves it open, for it costs a process. Nobody ignores what is committed,
 so of every other change it tells of no file.
@@ -13,7 +13,7 @@ NAMESPACE = Namespace(
     triggers=CHANGE,
     assumed=True,
     late=True,
-    schema={"paths": fact("list[str]", "changed files that git ignores and does not track; of a tool call, else none")},
+    schema={"paths": fact("list[str]", "untracked ignored files; of a tool call, else none")},
 )
 
 

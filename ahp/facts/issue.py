@@ -1,4 +1,4 @@
-"""`issue`: the ticket the event is about (design §6): the one named, else the one the branch names."""
+"""`issue`: the ticket that is named (design §6), else the one that the branch names."""
 
 from ahp.facts.registry import AGENT, ISSUE, Absent, Namespace, fact
 from ahp.protocol.event import Event
@@ -15,20 +15,18 @@ NAMESPACE = Namespace(
     certain=ISSUE,
     costly=True,
     schema={
-        "id": fact("str", "its id: FEAT-0123"),
-        "type": fact("str", "feature, fix, chore, epic …, lower case"),
-        "status": fact("str", "open, closed, backlog, archived …, lower case"),
-        "stage": fact("str", "draft, doing, review, done …, lower case", optional=True),
-        "title": fact("str", "its title"),
-        "solution": fact(
-            "str", "what it is closed as: as asked, else as written; at a close else implemented, elsewhere ''"
-        ),
-        "criticality": fact("str", "low, medium, high, critical; by its type where it states none", optional=True),
-        "dependencies": fact("list[str]", "ids of the tickets it needs"),
-        "unmet_dependencies": fact("list[str]", "those that are not done, or not to be found"),
-        "unmet_dependency_count": fact("int", "number of unmet dependencies", min=0),
-        "dependency_cycles": fact("list[str]", "circles that lead back to it: FEAT-1 -> FEAT-2 -> FEAT-1"),
-        "files": fact("list[str]", "the files it lists as its own"),
+        "id": fact("str", "FEAT-0123"),
+        "type": fact("str", "feature, fix, chore, epic …"),
+        "status": fact("str", "open, closed, backlog, archived …"),
+        "stage": fact("str", "draft, doing, review, done …", optional=True),
+        "title": fact("str", "title"),
+        "solution": fact("str", "as what it is closed; at a close default implemented"),
+        "criticality": fact("str", "low, medium, high, critical; default by type", optional=True),
+        "dependencies": fact("list[str]", "tickets it needs"),
+        "unmet_dependencies": fact("list[str]", "not done, or not found"),
+        "unmet_dependency_count": fact("int", "their number", min=0),
+        "dependency_cycles": fact("list[str]", "circles: FEAT-1 -> FEAT-2 -> FEAT-1"),
+        "files": fact("list[str]", "files it lists"),
     },
 )
 

@@ -1,7 +1,7 @@
-"""`owners`: who owns the changed files, by the CODEOWNERS of GitHub, GitLab or Gitea as it was before the change; one
-that is new counts at once.
+"""`owners`: who owns the changed files, by CODEOWNERS.
 
-It is asked only where the rest of a rule leaves it open.
+GitHub's, GitLab's or Gitea's is read as it was before the change; one that is new counts at once. It is asked only
+where the rest of a rule leaves it open.
 """
 
 from ahp.conditions.globs import PatternError, glob
@@ -15,8 +15,8 @@ NAMESPACE = Namespace(
     triggers=CHANGE,
     late=True,
     schema={
-        "of": fact("map[list[str]]", "the owners of each changed file, by its path"),
-        "uncovered": fact("list[str]", "changed files that are there and have no owner", means="path"),
+        "of": fact("map[list[str]]", "by path"),
+        "uncovered": fact("list[str]", "changed files without owner", means="path"),
     },
 )
 

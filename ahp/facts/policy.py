@@ -10,15 +10,15 @@ from ahp.system.change import FileChange
 from ahp.system.view import View
 
 _WEAKENING = {
-    "what": fact("str", "the part of a rule, or the file beside the rules, and what became of it"),
-    "rule": fact("str", "the rule's key; empty for what is no rule"),
+    "what": fact("str", "the part and what became of it"),
+    "rule": fact("str", "empty for what is no rule"),
     "verdict": fact(
         "str",
-        "weaker, incomparable where it is stricter for others, or unknown where the two cannot be compared",
+        "incomparable: stricter for others",
         enum=["weaker", "incomparable", "unknown"],
     ),
-    "file": fact("str", "the file where it was changed", means="path"),
-    "line": fact("int", "the line there; null for what was removed", min=1, nullable=True),
+    "file": fact("str", "", means="path"),
+    "line": fact("int", "null for what was removed", min=1, nullable=True),
 }
 
 NAMESPACE = Namespace(
@@ -29,15 +29,12 @@ NAMESPACE = Namespace(
     schema={
         "changed": fact(
             "bool",
-            "a file of the policy changed: hooks.yaml and what it extends, waivers.yaml, approvers, agent.yaml, a test;"
-            " the pin of ahp in CI, what runs `ahp ci`, another job with the name of its check",
+            "a file of the policy, the pin of ahp, or what runs `ahp ci` changed",
         ),
-        "weakened": fact(
-            "bool", "it became weaker; for agents and CI also where the two cannot be compared (`ahp policy diff`)"
-        ),
-        "weakenings": fact("list[record]", "what became weaker or cannot be compared", fields=_WEAKENING),
-        "rules_weakened": fact("list[str]", "keys of the rules that make `weakened` true"),
-        "branch": fact("str", "the default branch: once the policy is there, it is in force for others"),
+        "weakened": fact("bool", "weaker; for agents and CI also not comparable"),
+        "weakenings": fact("list[record]", "each reason", fields=_WEAKENING),
+        "rules_weakened": fact("list[str]", "their keys"),
+        "branch": fact("str", "the default branch"),
     },
 )
 

@@ -10,9 +10,9 @@ NAMESPACE = Namespace(
     assumed=True,
     light=True,
     schema={
-        "root": fact("str", "absolute path of the work tree, or of the folder when there is no repository"),
-        "is_shallow": fact("bool", "history was cut off by a shallow clone"),
-        "default_branch": fact("str", "short name of the default branch; empty when unknown"),
+        "root": fact("str", "absolute path"),
+        "is_shallow": fact("bool", "a shallow clone"),
+        "default_branch": fact("str", "short name; empty when unknown"),
     },
 )
 

@@ -1,7 +1,8 @@
-"""`request`: the pull or merge request that `ahp ci` judges, by GitHub's event file or GitLab's variables (design §6).
+"""`request`: the pull or merge request that `ahp ci` judges (design §6).
 
-`AHP_REQUEST` may name a JSON file that a job got from its platform's API: `{"approvals": [{"by": …, "commit": …}], …}`.
-What it has stands before what the event says: no event tells of approvals or checks.
+It comes from GitHub's event file or GitLab's variables. `AHP_REQUEST` may name a JSON file that a job got from its
+platform's API: `{"approvals": [{"by": …, "commit": …}], …}`. What it has stands before what the event says: no event
+tells of approvals or checks.
 """
 
 from collections.abc import Mapping
@@ -15,23 +16,23 @@ from ahp.system import files, jsontext
 from ahp.system.errors import AhpError
 
 _APPROVAL = {
-    "by": fact("str", "the account"),
-    "commit": fact("str", "the id of the commit that was approved"),
+    "by": fact("str", ""),
+    "commit": fact("str", "the approved commit"),
 }
-_CHECK = {"name": fact("str", "the check"), "state": fact("str", "its state, in the platform's word")}
+_CHECK = {"name": fact("str", ""), "state": fact("str", "the platform's word")}
 NAMESPACE = Namespace(
     source="the platform that CI runs on, and the file that `AHP_REQUEST` names",
     triggers=CI,
     certain=(),
     schema={
-        "title": fact("str", "its title"),
-        "body": fact("str", "its description"),
-        "labels": fact("list[str]", "its labels"),
-        "draft": fact("bool", "it is not ready for review"),
-        "reviewers": fact("list[str]", "accounts and teams that are asked to review"),
-        "head": fact("str", "the id of the commit that is judged"),
-        "approvals": fact("list[record]", "who approved, and what", fields=_APPROVAL),
-        "checks": fact("list[record]", "checks and their states", fields=_CHECK),
+        "title": fact("str", "title"),
+        "body": fact("str", "description"),
+        "labels": fact("list[str]", "labels"),
+        "draft": fact("bool", "not ready"),
+        "reviewers": fact("list[str]", "accounts and teams"),
+        "head": fact("str", "the judged commit's id"),
+        "approvals": fact("list[record]", "who approved what", fields=_APPROVAL),
+        "checks": fact("list[record]", "checks", fields=_CHECK),
     },
 )
 _FILE = "AHP_REQUEST"

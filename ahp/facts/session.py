@@ -8,11 +8,11 @@ NAMESPACE = Namespace(
     past="git does not record in which session a commit was made",
     triggers=AGENT,
     schema={
-        "id": fact("str", "the client's id of it"),
+        "id": fact("str", "the client's"),
         "agent": fact("str", "claude, codex, gemini, copilot, opencode, cursor"),
-        "tool_calls": fact("int", "calls judged before this one", min=0, optional=True),
-        "denied": fact("int", "those that were refused", min=0, optional=True),
-        "touched_files_count": fact("int", "different files written so far", min=0, optional=True),
+        "tool_calls": fact("int", "calls before this one", min=0, optional=True),
+        "denied": fact("int", "refused ones", min=0, optional=True),
+        "touched_files_count": fact("int", "files written so far", min=0, optional=True),
     },
 )
 

@@ -1,4 +1,4 @@
-"""`tests`: the last test run, from JUnit XML reports (design §6); absent without a report or with a stale one."""
+"""`tests`: the last test run, from JUnit XML reports (design §6)."""
 
 from ahp.facts import junit, report_files
 from ahp.facts.registry import Absent, Namespace, Settings, fact
@@ -10,15 +10,13 @@ NAMESPACE = Namespace(
     source="JUnit XML reports",
     settings=("reports",),
     schema={
-        "total": fact("int", "test cases, skipped ones included", min=0, optional=True),
-        "passed": fact("int", "cases that neither failed nor were skipped", min=0, optional=True),
+        "total": fact("int", "cases, with skipped ones", min=0, optional=True),
+        "passed": fact("int", "neither failed nor skipped", min=0, optional=True),
         "failed_count": fact("int", "failures and errors", min=0, optional=True),
-        "skipped": fact("int", "skipped cases", min=0, optional=True),
-        "failed": fact("list[str]", "names of the failed cases: module.Class::name", optional=True),
-        "duration": fact("float", "seconds, as the report says", min=0.0, optional=True),
-        "is_stale": fact(
-            "bool", "the report was made from other sources than there are now; the rest is absent then", optional=True
-        ),
+        "skipped": fact("int", "skipped", min=0, optional=True),
+        "failed": fact("list[str]", "names: module.Class::name", optional=True),
+        "duration": fact("float", "seconds", min=0.0, optional=True),
+        "is_stale": fact("bool", "sources changed; the rest is absent", optional=True),
     },
 )
 

@@ -1,4 +1,4 @@
-"""`time`: now, in the zone the policy states, else in that of the machine's zone file, never in that of `TZ`.
+"""`time`: now, in the policy's zone, else that of the machine's zone file, never `TZ`.
 
 Source: design §4, §6.
 """
@@ -17,11 +17,11 @@ NAMESPACE = Namespace(
     source="the clock",
     settings=("timezone",),
     schema={
-        "hour": fact("int", "hour of the day", min=0, max=23),
-        "minute": fact("int", "minute of the hour", min=0, max=59),
-        "weekday": fact("str", "English name of the day, lower case", enum=list(WEEKDAYS)),
+        "hour": fact("int", "hour", min=0, max=23),
+        "minute": fact("int", "minute", min=0, max=59),
+        "weekday": fact("str", "lower case", enum=list(WEEKDAYS)),
         "date": fact("str", "2026-02-09", means="date"),
-        "days": fact("float", "the days since 1970, as `days('2026-02-09T12:00:00Z')` has them", min=0),
+        "days": fact("float", "days since 1970", min=0),
     },
 )
 

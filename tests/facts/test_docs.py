@@ -22,11 +22,12 @@ END = "<!-- end of the generated part -->"
 
 NAMED = {
     registry.ALL: "all",
-    registry.CHANGE: "all but `prompt-submit` and `session-start`",
-    registry.TREE: "all but tool triggers, `prompt-submit` and `session-start`",
-    registry.COMMIT: "`pre-commit`, `commit-msg`, `pre-merge-commit`, `post-commit`",
-    registry.ISSUE: "issue triggers",
-    registry.AGENT: "`pre-tool-use`, `post-tool-use`, `prompt-submit`, `session-start`, `task-complete`",
+    registry.TREE: "all but tool calls and new sessions",
+    ("commit-msg", "post-commit"): "message",
+    registry.COMMIT: "commits",
+    registry.ISSUE: "issues",
+    registry.AGENT: "agents",
+    registry.TOOL: "`pre-tool-use`, `post-tool-use`",
 }
 
 
@@ -35,8 +36,8 @@ def kind_of(entry: dict[str, Any]) -> str:
     if "enum" in entry:
         kind += ": " + ", ".join(entry["enum"])
     elif entry.get("max") is not None:
-        kind += f", {entry['min']} to {entry['max']}"
-    return kind + (" or null" if entry.get("nullable") else "")
+        kind += f", {entry['min']:g}–{entry['max']:g}"
+    return kind + (" or null" if entry.get("nullable") else "") + ("?" if entry.get("optional") else "")
 
 
 def triggers_of(names: Iterable[str]) -> str:
@@ -44,30 +45,31 @@ def triggers_of(names: Iterable[str]) -> str:
 
 
 def reference(name: str, declared: registry.Namespace) -> list[str]:
-    """The section of one namespace: what holds for all of its facts is said once, above the table."""
+    """The section of one namespace: what holds for most of its facts is said once, above the table."""
     first = (registry.module(name).__doc__ or "").split("\n\n")[0]
-    about = " ".join(first.replace(" (design §6)", "").replace("[light]", "").split())
-    known = {field: triggers_of(entry.get("triggers", declared.triggers)) for field, entry in declared.schema.items()}
-    same = len(set(known.values())) == 1
-    notes = [f"Source: {declared.source or 'the change that is judged'}."]
-    notes += [f"Triggers: {next(iter(known.values()))}."] if same else []
-    if declared.certain != registry.ALL:
-        notes.append(f"May be absent outside {triggers_of(declared.certain)}.")
-    notes += [f"Where a past commit is judged it is absent: {declared.past}."] if declared.past else []
+    about = " ".join(first.replace(" (design §6)", "").replace("[light]", "").split()).partition(": ")[2]
     shown, parts = folded(declared.schema)
-    for part in parts:
-        notes.append(f"`{name}.{part}.…` has the same of one section.")
-    lines = ["", f"## {about.split(':')[0]}", "", about.partition(": ")[2], "", " ".join(notes)]
-    lines += ["", "| fact | type | |" if same else "| fact | type | triggers | |", "| --- " * (3 + (not same)) + "|"]
+    notes = [f"{about[0].upper()}{about[1:]}"]
+    notes += [f"Triggers: {triggers_of(declared.triggers)}."] if declared.triggers != registry.CHANGE else []
+    if declared.certain not in (registry.ALL, ()):
+        notes.append(f"May be absent outside {triggers_of(declared.certain)}.")
+    notes += ["Absent for past commits."] if declared.past else []
+    if parts:
+        notes.append(f"{', '.join(f'`{name}.{part}.…`' for part in parts)} have the same.")
+    lines = ["", f"## `{name}`", "", " ".join(notes), "", "| fact | |", "| --- | --- |"]
+    listed: list[dict[str, Any]] = []  # enumerations, which a table shows once
     for field, entry in shown.items():
         path = schemas.full_path(name, field)
-        doc = entry["doc"].replace("|", "\\|")
-        doc += "; its text is never shown or logged" if registry.is_private(path) else ""
-        doc += "; may be absent" if entry.get("optional") else ""
-        where = "" if same else f"{known[field]} | "
-        lines.append(f"| `{path}` | {kind_of(entry)} | {where}{doc} |")
-        for part, inner in entry.get("fields", {}).items():
-            lines.append(f"| `{path}[…].{part}` | {kind_of(inner)} | {'' if same else '| '}{inner['doc']} |")
+        inner = entry.get("fields", {})
+        alike = [part for part, one in inner.items() if not one["doc"] and ("enum" not in one or one in listed)]
+        listed += [one for one in inner.values() if "enum" in one]
+        kinds = [f"`{part}`" + (f" {inner[part]['type']}" if inner[part]["type"] != "str" else "") for part in alike]
+        doc = "; ".join([entry["doc"].replace("|", "\\|"), *([", ".join(kinds)] if kinds else [])])
+        private = ", private" if registry.is_private(path) else ""
+        known = entry.get("triggers", declared.triggers)
+        where = "" if tuple(known) == declared.triggers else f"; {triggers_of(known)}"
+        lines.append(f"| `{path}` {kind_of(entry)}{private} | {doc}{where} |")
+        lines += [f"| `[…].{part}` {kind_of(one)} | {one['doc']} |" for part, one in inner.items() if part not in alike]
     return lines
 
 
