@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ahp.conditions import reference
-from ahp.conditions.language import LOOP, METHOD, OPERATIONS, Operation, callables
+from ahp.conditions.language import LOOP, METHOD, Operation, callables
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import ConditionError, check
 from tests.conditions.cases import run
@@ -30,18 +30,42 @@ def blocks(kind: str) -> list[str]:
 
 FACTS = json.loads(blocks("json facts")[0])
 LIMITS = {f"limits.{name}": value for name, value in FACTS["limits"].items()}
-SCHEMA = Schema(json.loads(blocks("json schema")[0]))
+SCHEMA = Schema(
+    {
+        "files.changed": {"type": "list[str]"},
+        "files.changed_count": {"type": "int", "min": 0},
+        "files.insertions": {"type": "int", "min": 0},
+        "files.deletions": {"type": "int", "min": 0},
+        "files.changes": {
+            "type": "list[record]",
+            "fields": {"path": {"type": "str"}, "insertions": {"type": "int", "min": 0}},
+        },
+        "branch.name": {"type": "str"},
+        "branch.is_detached": {"type": "bool"},
+        "commit.subject": {"type": "str"},
+        "coverage.current": {"type": "float", "optional": True, "min": 0, "max": 100},
+        "coverage.threshold": {"type": "float", "min": 0, "max": 100},
+        "coverage.previous": {"type": "float", "nullable": True, "min": 0, "max": 100},
+        "checklist.completion_rate": {"type": "float", "min": 0, "max": 1},
+        "tool.name": {"type": "str", "enum": ["shell", "write", "edit", "read"]},
+        "tool.input": {"type": "map"},
+    }
+)
 
 
 def examples() -> list[tuple[str, str]]:
-    """Each text with the comment at its end; a line that begins with a blank goes on with the one before."""
+    """Each text of the page with the comment at its end, and each sample of a function, which is true.
+
+    A line that begins with a blank goes on with the one before.
+    """
     lines = [
         line
         for block in blocks("condition")
         for line in re.sub(r"\n +", "\n ", block).replace("\n ", "\x01").splitlines()
     ]
     found = [line.replace("\x01", "\n ").rpartition("#") for line in lines]
-    return [(text.rstrip(), wanted.strip()) for text, _, wanted in found]
+    samples = [(sample, "true") for entry in callables().values() for sample in entry.samples]
+    return [(text.rstrip(), wanted.strip()) for text, _, wanted in found] + samples
 
 
 @pytest.mark.parametrize(("text", "wanted"), examples())
@@ -73,18 +97,12 @@ def forms(entry: Operation) -> list[str]:
 
 
 def row(entry: Operation) -> str:
-    shown = forms(entry) if entry.call else [entry.name]
-    gives = "of its operands' type" if entry.gives == "value" else entry.gives
-    return f"| {', '.join(f'`{form}`' for form in shown)} | {gives} | {entry.doc} |"
+    gives = "" if entry.gives == "value" else f" {entry.gives}"
+    return f"| {', '.join(f'`{form}`' for form in forms(entry))}{gives.rstrip()} | {entry.doc} |"
 
 
 def generated() -> str:
-    operators = [row(entry) for entry in OPERATIONS.values() if entry.doc and not entry.call]
-    functions = [row(entry) for entry in callables().values()]
-    samples = [f"{sample}  # true" for entry in callables().values() for sample in entry.samples]
-    head = ["| operator | gives | |", "| --- | --- | --- |", *operators, ""]
-    table = ["| call | gives | |", "| --- | --- | --- |", *functions, ""]
-    return "\n".join(["", *head, *table, "```condition", *samples, "```", "", ""])
+    return "\n".join(["", "| call, and what it gives | |", "| --- | --- |", *map(row, callables().values()), "", ""])
 
 
 def test_the_tables_are_those_of_the_language() -> None:

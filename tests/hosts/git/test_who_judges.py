@@ -1,4 +1,4 @@
-"""The table of docs/decisions/who-judges.md: who judges, by what HEAD, the work tree and the remote's default branch have.
+"""The table of docs/decisions/who-judges.md, by what HEAD, the work tree and the remote's default branch have.
 
 Set AHP_TEST_WRITE_DOCS=1 to write the generated part anew.
 """
