@@ -1,4 +1,4 @@
-"""`time`: now, in the policy's zone, else that of the machine's zone file, never `TZ`.
+"""`time`: now, in the policy's zone, else in the machine's zone file, never `TZ`.
 
 Source: design §4, §6.
 """
