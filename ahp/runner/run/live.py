@@ -83,7 +83,8 @@ _WORDS: dict[Kind, Callable[[Event], str | None]] = {
     "issue_moved": lambda event: f"issue    {event['issue']}: {event['verb']}",
     "final_verify": lambda event: f"verify   {event['result']['type']}: {event['result']['summary']}",
     "run_end": lambda event: (
-        f"end      {event['stop_reason']} ({event['requests']} requests, {event['tokens']} tokens)"
+        f"end      {event['stop_reason']} "
+        f"({event['requests']} request{'s' * (event['requests'] != 1)}, {event['tokens']} tokens)"
     ),
 }
 

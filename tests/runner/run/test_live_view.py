@@ -33,6 +33,12 @@ def test_nothing_that_a_model_writes_moves_the_cursor(capsys: pytest.CaptureFixt
     assert said.startswith("task     a\ufffd[2J task\n") and "\x1b" not in said
 
 
+@pytest.mark.parametrize(("requests", "words"), [(1, "1 request, "), (2, "2 requests, ")])
+def test_the_end_counts_requests(requests: int, words: str) -> None:
+    end = {"event": "run_end", "stop_reason": "DONE", "requests": requests, "tokens": 510}
+    assert live.line(end) == f"end      DONE ({words}510 tokens)"
+
+
 def test_of_steps_side_by_side_each_line_says_whose_it_is() -> None:
     call = {"event": "tool_call", "tool": "look", "args": {}, "step": "b", "parallel": True}
     merged = {"event": "step_merged", "step_id": "a", "paths": ["f"]}
