@@ -109,7 +109,7 @@ def _read(args: ReadArgs, context: ToolContext) -> str:
     found = lines_of(text)
     part = found[args.start - 1 : None if args.lines is None else args.start - 1 + args.lines]
     if not part:
-        raise AhpError(f"{args.path} has only {len(found)} lines")
+        raise AhpError(f"{args.path} has only {len(found)} line{'s' * (len(found) != 1)}")
     return f"[lines {args.start} to {args.start + len(part) - 1} of {len(found)}]\n{''.join(part)}"
 
 
@@ -299,7 +299,7 @@ def encoded(text: str) -> bytes:
 
 def _size(data: bytes) -> str:
     lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
-    return f"{len(data)} bytes, {lines} lines"
+    return f"{len(data)} byte{'s' * (len(data) != 1)}, {lines} line{'s' * (lines != 1)}"
 
 
 # name, kind, what the model reads of it, its arguments, what it does, what it touches

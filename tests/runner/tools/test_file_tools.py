@@ -144,11 +144,11 @@ def test_lines_are_found(call: Call, folder: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_files_are_written_and_added_to(call: Call, folder: Path) -> None:
-    assert call("write_file", path="new/f", content="one\n") == "wrote new/f: 4 bytes, 1 lines"
+    assert call("write_file", path="new/f", content="one\n") == "wrote new/f: 4 bytes, 1 line"
     assert call("append", path="new/f", text="two") == "appended to new/f: it has 7 bytes, 2 lines now"
     assert (folder / "new" / "f").read_text() == "one\ntwo"
     assert call("write_file", path="new/f", content="") == "replaced new/f: 0 bytes, 0 lines"
-    assert call("append_file", path="g", content="ü") == "wrote g: it has 2 bytes, 1 lines now"
+    assert call("append_file", path="g", content="ü") == "wrote g: it has 2 bytes, 1 line now"
     (folder / "crlf").write_bytes(b"a\r\n")
     call("append_file", path="crlf", content="b\nc\r\n")
     assert (folder / "crlf").read_bytes() == b"a\r\nb\r\nc\r\n"
