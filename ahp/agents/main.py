@@ -244,7 +244,7 @@ def failure(event: str, error: Exception, refused: bool) -> str:
 def _fix(error: AhpError) -> str:
     if isinstance(error, LostDependency):
         return "tell your user, who fixes it"
-    from ahp.policy.problems import PolicyError  # it needs PyYAML, which may be what is lost
+    from ahp.policy.problems import PolicyError
 
     if isinstance(error, PolicyError):
         return "tell your user that the policy does not load; `ahp policy lint` names the line"

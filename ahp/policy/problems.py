@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ahp.policy.tree import UNREAD
 from ahp.protocol.text import one_line
 from ahp.system.errors import AhpError
-from ahp.system.yamltree import Place as Place
+from ahp.system.place import Place as Place
 
 UNMET = "this policy needs ahp"  # how the problem of a `requires` that this version does not meet begins
 SHOWN_TEXT = 1000  # characters a problem is shown with

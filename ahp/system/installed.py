@@ -7,16 +7,21 @@ message says. The name stands here only for what came from an index, which has i
 import os
 import shlex
 import sys
-from importlib import metadata
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from ahp.system import jsontext
 
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
 NAME = "ahp-engine"
 
 
-def distribution() -> metadata.Distribution | None:
+def distribution() -> "Distribution | None":
     """ahp's own; None where it runs from its sources alone."""
+    from importlib import metadata
+
     try:
         return metadata.distribution(NAME)
     except metadata.PackageNotFoundError:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from ahp.system.errors import AhpError
+from ahp.system.place import Place as Place
 
 MAX_NODES = 300_000
 MAX_DEPTH = 32
@@ -31,17 +32,6 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udf
 _DECEIVING = re.compile("[\x85\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _ONLY_TEXTS = "anchors, aliases and tags are not read here; write the value out"
 _SHOWN = 50
-
-
-class Place(NamedTuple):
-    """Where something stands: file as the user knows it, line and column from 1."""
-
-    file: str
-    line: int = 1
-    column: int = 1
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
 
 
 class Fault(NamedTuple):

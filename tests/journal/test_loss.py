@@ -1,4 +1,4 @@
-"""What an index or a state remembers of lines that are gone is kept until the log says so (docs/log.md, Prove that it is whole)."""
+"""What an index or a state remembers of lines that are gone is kept until the log says so (docs/log.md)."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def report(hook: str, error: BaseException, actor: Actor) -> int:
 def _mend(error: AhpError) -> list[str]:
     if isinstance(error, LostDependency):
         return []
-    from ahp.policy.problems import PolicyError  # it needs PyYAML, which may be what is lost
+    from ahp.policy.problems import PolicyError
 
     if isinstance(error, PolicyError):
         return ["     correct it there; `ahp policy lint` tells when it is right"]
