@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from ahp.hosts import policy_test
 from ahp.policy import cases, layers, lint
@@ -17,6 +18,9 @@ RECIPES = {
     re.sub(r"[^a-z]+", "-", title.lower()).strip("-"): re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     for title, text in re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE, re.DOTALL | re.MULTILINE)
 }
+SCANNERS = (HERE.parents[1] / "hooks" / "secret-scanners.yaml").read_text(encoding="utf-8")
+GITLEAKS = RECIPES["secret-scanners"][0]
+RECIPES["secret-scanners"] = [SCANNERS]  # the page shows the part about gitleaks
 OWN = {
     "secrets": {"own-keys", "key-files", "no-secrets"},
     "secret-scanners": {"gitleaks-clean", "detect-secrets-clean", "credsweeper-clean"},
@@ -26,6 +30,12 @@ OWN = {
 def test_there_are_eleven() -> None:
     assert set(RECIPES) == {path.stem for path in HERE.glob("*.yaml")}
     assert len(RECIPES) == 11 and all(len(blocks) == 1 for blocks in RECIPES.values())
+
+
+def test_the_page_shows_a_part_of_the_file_about_scanners() -> None:
+    whole, part = yaml.safe_load(SCANNERS), yaml.safe_load(GITLEAKS)
+    assert part["facts"] == {"gitleaks": whole["facts"]["gitleaks"]}
+    assert part["rules"] == {"gitleaks-clean": whole["rules"]["gitleaks-clean"]}
 
 
 @pytest.mark.parametrize("name", RECIPES)
