@@ -69,7 +69,7 @@ _WORDS: dict[Kind, Callable[[Event], str | None]] = {
     "not_parallel": lambda event: f"plan     steps run one after the other: {event['problem']}",
     "control_signal": lambda event: f"signal   {event['control']} ({event['via']}): {event['reason'] or ''}",
     "tool_call": lambda event: f"tool     {event['tool']} {event['args']}",
-    "tool_result": lambda event: f"result   {event['code']}: {event['text']}",
+    "tool_result": lambda event: f"result   {event['code']}: {event['text'].removeprefix(event['code'] + ': ')}",
     "verdict": _verdict,
     "intercepted": lambda event: f"guard    not shown: {event['text']}",
     "repeated_call": lambda event: f"breaker  {event['tool']} gave the same result {event['times']} times",

@@ -33,6 +33,11 @@ def test_nothing_that_a_model_writes_moves_the_cursor(capsys: pytest.CaptureFixt
     assert said.startswith("task     a\ufffd[2J task\n") and "\x1b" not in said
 
 
+def test_the_code_of_a_result_is_shown_once() -> None:
+    result = {"event": "tool_result", "code": "E_TOOL", "text": "E_TOOL: no such city"}
+    assert live.line(result) == "result   E_TOOL: no such city"
+
+
 @pytest.mark.parametrize(("requests", "words"), [(1, "1 request, "), (2, "2 requests, ")])
 def test_the_end_counts_requests(requests: int, words: str) -> None:
     end = {"event": "run_end", "stop_reason": "DONE", "requests": requests, "tokens": 510}
