@@ -27,7 +27,7 @@ _FIXED, _AT_ONCE = 0.7, 0.5
 _QUESTIONED, _CAME_BACK = 0.25, 0.3
 
 NOISY, BLIND_SPOT, DORMANT, EFFECTIVE, FLAPPING = "noisy", "blind spot", "dormant", "effective", "flapping"
-UNDECIDED = "undecided"
+UNDECIDED, MISPLACED = "undecided", "misplaced"
 
 
 class Share(NamedTuple):
@@ -54,7 +54,8 @@ class Share(NamedTuple):
 class Advice(NamedTuple):
     """One piece of advice: `kind` is one of the words above, `figures` what it rests on, `do` what may help.
 
-    `change` is what an edit of the policy would do: `lower` or `raise` its level, `shadow`, `disable`; "" for none.
+    `change` is what an edit of the policy would do: `lower` or `raise` its level, `shadow`, `disable`, or `narrow` it
+    to what is outside of `folders`; "" for none.
     """
 
     rule: str
@@ -62,6 +63,7 @@ class Advice(NamedTuple):
     figures: str
     do: str
     change: str = ""
+    folders: tuple[str, ...] = ()
 
 
 def advise(stats: Stats, policy: Policy | None) -> list[Advice]:
@@ -73,18 +75,24 @@ def advise(stats: Stats, policy: Policy | None) -> list[Advice]:
     levels: dict[str, list[str]] = {}
     for asked in stats.in_force:
         levels.setdefault(asked.rule, []).append(asked.level)
-    rules = policy.rules if policy is not None else ()
-    guards = {rule.key for rule in rules if rule.locked or rule.raw.get("severity") == "high"}
-    own = {rule.key: not rule.layer.startswith("pack ") for rule in rules if rule.key not in guards}
+    may_weaken = weakenable(policy)
+    own = {rule.key for rule in policy.rules if not rule.layer.startswith("pack ")} if policy is not None else set()
     seconds, about = stats.end - stats.begin, _about_calls(stats)
     found: list[Advice] = []
     for figures in stats.groups:
         if (name := figures.name) in levels:
             # Packs have tests of their own, and a rule that refuses is silent where it works.
-            if own.get(name) and set(levels[name]) == {"prompt"}:
+            if name in own & may_weaken and set(levels[name]) == {"prompt"}:
                 found += _dormant(figures, seconds)
-            found += _of(figures, levels[name], may_fix=not any(about[name]), may_weaken=name in own)
+            found += _of(figures, levels[name], may_fix=not any(about[name]), may_weaken=name in may_weaken)
     return found
+
+
+def weakenable(policy: Policy | None) -> set[str]:
+    """The rules that advice may weaken."""
+    rules = policy.rules if policy is not None else ()
+    guards = {rule.key for rule in rules if rule.locked or rule.raw.get("severity") == "high"}
+    return {rule.key for rule in rules} - guards
 
 
 def never_fixed(stats: Stats) -> set[str]:
@@ -132,7 +140,7 @@ def _of(one: Figures, levels: list[str], *, may_fix: bool, may_weaken: bool) -> 
         figures = f"{excused} of {counted(all_told, 'episode')} excused"
         figures += f", {unfixed} of {closed} not fixed" if may_fix else ""
         change = ("lower" if {"block", "control"} & set(levels) else "shadow") if may_weaken else ""
-        do = f"narrow its condition, or {_WORDS[change]}" if change else "narrow its condition"
+        do = f"{_WORDS[change]}, or narrow its condition" if change else "narrow its condition"
         found.append(Advice(one.name, NOISY, figures, do, change))
     many_fixed = one.states.get("fixed", 0)
     fixed, slow, again = (
@@ -156,7 +164,11 @@ def _of(one: Figures, levels: list[str], *, may_fix: bool, may_weaken: bool) -> 
 
 
 _NOT_FIXED = ("forgotten", "overridden", "bypassed", "reset")
-_WORDS = {"lower": "let it warn only", "shadow": "watch it in shadow", "raise": "consider to let it block"}
+_WORDS = {
+    "lower": "lower it to a warning",
+    "shadow": "lower it: watch it in shadow",
+    "raise": "raise it: let it block?",
+}
 
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"

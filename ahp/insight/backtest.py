@@ -6,6 +6,7 @@ the logged facts, which are scalars: where it needs one that the log lacks it is
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -392,7 +393,7 @@ class Backtest:
     `changes`: blocks gained first, then blocks lost, other changes, undecided ones. `missing` facts by rule, that the
     log lacks. `calls` that were only counted, of rules at tool triggers that did not ask the same then: what these
     would have said is unknown, and so is what `skipped` evaluations would have been, by policies that the log does
-    not describe any more.
+    not describe any more. `corpus` is a digest of the records: who asks the same of them finds the same.
     """
 
     judged: int = 0
@@ -401,6 +402,7 @@ class Backtest:
     skipped: int = 0
     begin: float = 0.0
     end: float = 0.0
+    corpus: str = ""
     changes: list[Change] = field(default_factory=list)
     missing: dict[str, list[str]] = field(default_factory=dict)
     calls: dict[str, int] = field(default_factory=dict)
@@ -438,9 +440,13 @@ class Replay:
         self._event: tuple[object, ...] = ()
         self._log, self._at, self._stamp = "", 0.0, object()
         self._said_at = 0.0
+        self._corpus = hashlib.sha256()
+        self._last: Mapping[str, object] = {}
 
     def apply(self, record: Mapping[str, object], log: str = "") -> None:
         """Takes up one record of the log of that name."""
+        self._corpus.update(b"%a" % record.get("prev"))
+        self._last = record
         if log != self._log:
             self._tool_call()
             self._log, self._at, self._stamp = log, 0.0, object()
@@ -465,6 +471,8 @@ class Replay:
         """What came of it."""
         self._tool_call()
         self._settle()
+        self._corpus.update(b"%a" % self._last)  # what no later record tells of
+        self.done.corpus = f"sha256:{self._corpus.hexdigest()}"
         for (hook, policy), calls in self._called.items():
             for key in self._alike_rules(self.triggers[hook], (policy, ""), "")[1].keys:
                 self.done.calls[key] = self.done.calls.get(key, 0) + calls

@@ -37,7 +37,8 @@ mistake. Where it is 0.7 or 1, a precision is off by ten points or so at most.
 """
 PLACE = "/cache/outcomes"
 """In the folder of a log: a line a commit, and a line a fix."""
-REVERTED, FIXED, HOT_FIXED = "reverted", "fixed", "hot-fixed"
+REVERTED, FIXED, HOT_FIXED, RED = "reverted", "fixed", "hot-fixed", "red"
+_SURE = (REVERTED, RED)  # nothing is joined by lines there
 _DAY = 86400.0
 _MADE = 1  # of what is kept; another number reads all anew
 _FILES, _LINES = 20, 200  # of a fix; one that changes more files does other things beside
@@ -48,7 +49,7 @@ _FIXES = re.compile(
     r"\b(?:(?:hot|bug)?-?fix(?:e[sd])?|bugs?|revert(?:s|ed)?|regress\w*|broken?|crash\w*)\b", re.IGNORECASE
 )
 _BLAMED = re.compile(r"([0-9a-f]{40,64}) \d+ \d+ (\d+)$")
-_RELEASE = re.compile(r"(^|/)(release|hotfix|stable|maint)\b")
+_RELEASE = re.compile(r"(^|/)((release|hotfix|stable|maint)\b|v?\d+\.[\dx.]+$)")
 _NOTHING_SAID = ("#", "//", "/*", "*", "--", ";", "<!--", '"""')
 
 
@@ -83,16 +84,23 @@ class Aftermath(NamedTuple):
         until = now - WITHIN * _DAY
         return {id for id, one in self.facts.items() if one.at <= until and one.taken}
 
-    def wrong(self, reverted: float, fixed: float, many: float) -> float:
+    def wrong(self, sure: float, fixed: float, many: float) -> float:
         """How many of `many` commits went wrong, by what is seen of them (Rogan and Gladen 1978)."""
-        rest = max(0.0, many - reverted)
+        rest = max(0.0, many - sure)
         finds = LABELLED * self.found.hits / self.found.many if self.found.many >= SAMPLE else 1.0
-        return reverted + min(rest, max(0.0, (fixed - self.false * rest) / max(0.1, finds - self.false)))
+        return sure + min(rest, max(0.0, (fixed - self.false * rest) / max(0.1, finds - self.false)))
 
 
-def aftermath(repo: Repository, folder: str, base: str = "", since: float = 0.0, seen: Seen = unseen) -> Aftermath:
+def aftermath(
+    repo: Repository,
+    folder: str,
+    base: str = "",
+    since: float = 0.0,
+    seen: Seen = unseen,
+    red: Collection[str] = (),
+) -> Aftermath:
     """Of the commits of HEAD, and of the release branches, that are not in `base` and came `since` (seconds); merges
-    bring nothing of their own.
+    bring nothing of their own. CI failed on those of `red`: the first after one on which it did not was wrong.
 
     What was found is kept in `folder`, by commit, as it is found: a reading that is ended goes on from there. Raises
     AhpError.
@@ -115,6 +123,9 @@ def aftermath(repo: Repository, folder: str, base: str = "", since: float = 0.0,
         suspect = kept.suspects[id]
         if suspect in facts and id not in whole and suspect not in whole:
             outcomes.setdefault(suspect, HOT_FIXED if id in aside else FIXED)
+    for id in facts.keys() & red:
+        if not set(facts[id].parents) & set(red):
+            outcomes.setdefault(id, RED)
     joined = [(kept.suspects[by], of) for by, of in whole.items() if by in kept.suspects]
     found = Share.of(sum(suspect == of for suspect, of in joined), len(joined))
     strays = sum(bool(suspect) and suspect != of for suspect, of in joined) / max(1, len(joined))
@@ -320,14 +331,15 @@ def _kinds(commits: Iterable[str], after: Aftermath) -> Counter[str]:
 
 
 def _corrected(counts: Counter[str], many: float, after: Aftermath) -> float:
-    return after.wrong(counts[REVERTED], counts.total() - counts[REVERTED], many)
+    sure = sum(counts[kind] for kind in _SURE)
+    return after.wrong(sure, counts.total() - sure, many)
 
 
 def _precision(counts: Counter[str], many: int, after: Aftermath) -> Share:
     """The share, each end of its interval corrected as the middle is."""
-    seen, reverted = Share.of(counts.total(), many), counts[REVERTED]
+    seen, sure = Share.of(counts.total(), many), sum(counts[kind] for kind in _SURE)
     low, high = (
-        after.wrong(min(reverted, share * many), max(0.0, share * many - reverted), many) / many
+        after.wrong(min(sure, share * many), max(0.0, share * many - sure), many) / many
         for share in (seen.low, seen.high)
     )
     return Share(_corrected(counts, many, after), many, low, high)

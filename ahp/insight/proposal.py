@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import difflib
 import io
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ahp.insight.advice import Advice
 from ahp.policy import layers
 from ahp.policy.merge import LEVELS
-from ahp.policy.rule import Policy, rule_digest
+from ahp.policy.rule import Policy, Rule, rule_digest
 from ahp.policy.sources import PolicySource, Watched
-from ahp.system import yamltree
+from ahp.system import jsontext, yamltree
 from ahp.system.errors import AhpError
 from ahp.system.yamltree import Node
 
@@ -21,11 +21,14 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 class Proposal(NamedTuple):
-    """A file's text, the one that is proposed, and the advice that no edit of it can follow, with the reason."""
+    """A file's text, the one that is proposed with the policy that it makes, and the advice that no edit of it can
+    follow, with the reason.
+    """
 
     path: str
     before: str
     text: str
+    policy: Policy
     left: list[tuple[Advice, str]]
 
     def diff(self) -> str:
@@ -73,36 +76,77 @@ def propose(source: PolicySource, advice: Iterable[Advice]) -> Proposal:
     if found is None:
         raise AhpError("there is no .ahp/hooks.yaml to propose a change of; `ahp init` writes one")
     name, before = found[0], found[1].decode("utf-8", "surrogateescape")
-    text = before
+    text, policy = before, layers.load(source)
     left: list[tuple[Advice, str]] = []
     for one in advice:
         if not one.change:
             continue
-        policy = layers.load(_Replaced(source, text))
         try:
-            edited = _edited(text, name, one, {rule.key for rule in policy.rules})
-            _check(policy, layers.load(_Replaced(source, edited)), one)
+            edited = _edited(text, name, one, policy)
+            _check(policy, loaded := layers.load(_Replaced(source, edited)), one)
         except AhpError as error:
             left.append((one, str(error).partition("\n")[0]))
         else:
-            text = edited
-    return Proposal(name, before, text, left)
+            text, policy = edited, loaded
+    return Proposal(name, before, text, policy, left)
 
 
-def _edited(text: str, name: str, advice: Advice, known: Collection[str]) -> str:
+def _edited(text: str, name: str, advice: Advice, policy: Policy) -> str:
     if text.startswith(_BYTE_ORDER_MARK):  # the places of YAML do not count it
-        return _BYTE_ORDER_MARK + _edited(text[1:], name, advice, known)
+        return _BYTE_ORDER_MARK + _edited(text[1:], name, advice, policy)
     root = yamltree.read(text, name)
-    rule = _child(root, "rules", advice.rule)
-    if rule is not None:
-        edit = _short(text, rule, advice.change)
-    elif advice.rule not in known:
-        raise _Impossible(_unknown(advice.rule, known))
+    rules = {rule.key: rule for rule in policy.rules}
+    short, rule = _child(root, "rules", advice.rule), rules.get(advice.rule)
+    if rule is None:
+        raise _Impossible(_unknown(advice.rule, rules))
+    if short is not None:
+        edits = [_short(text, short, advice, rule)]
     elif "/" in advice.rule:
-        raise _Impossible("the rule is written in the longer form; change it by hand")
+        edits = [_long(text, oracle, one, advice, rule) for oracle, one in _written(root, advice.rule)]
     else:
-        edit = _override(text, root, advice)
-    return text[: edit.start] + edit.text + text[edit.end :]
+        edits = [_override(text, root, advice, rule)]
+    if not edits:
+        raise _Impossible("the rule is written in the longer form, in another file")
+    for edit in sorted(edits, reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    return text
+
+
+def _narrowed(advice: Advice, rule: Rule) -> str:
+    if any(set(folder) & set("'\\") for folder in advice.folders):
+        raise _Impossible("the folder's name has a quote or a backslash")
+    outside = " and ".join(f"not f.startswith('{folder}')" for folder in advice.folders)
+    return jsontext.encode(f"({rule.condition.text}) and any({outside} for f in files.changed)")
+
+
+def _written(root: Node | None, key: str) -> Iterator[tuple[Node, Node]]:
+    """Each oracle and rule of the longer form that has this key, at whatever trigger."""
+    name, _, id = key.partition("/")
+    for hook in _items(_child(root, "hooks")):
+        for oracle in _items(hook if isinstance(hook.value, list) else _child(hook, "oracles")):
+            if (named := _child(oracle, "name")) is not None and named.value == name:
+                for number, rule in enumerate(_items(_child(oracle, "rules")), 1):
+                    own = _child(rule, "id")
+                    if id == (str(number) if own is None else own.value):
+                        yield oracle, rule
+
+
+def _items(node: Node | None) -> list[Node]:
+    value = node.value if node is not None else None
+    return [*value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+
+
+def _long(text: str, oracle: Node, node: Node, advice: Advice, rule: Rule) -> _Edit:
+    if advice.change == "disable":  # a rule of this form has no such key, its oracle has
+        if len(_items(_child(oracle, "rules"))) > 1:
+            raise _Impossible("its oracle has other rules, too; remove it by hand")
+        return _set(text, oracle, *_SETTINGS["disable"])
+    if advice.change == "narrow":
+        return _set(text, node, "condition", _narrowed(advice, rule))
+    key, value = _SETTINGS[advice.change]
+    if key == "level" and len(rule.intensity) > 1:
+        raise _Impossible("its level depends on the environment; change it by hand")
+    return _set(text, node, "intensity" if key == "level" else key, value)
 
 
 def _unknown(rule: str, known: Collection[str]) -> str:
@@ -111,9 +155,10 @@ def _unknown(rule: str, known: Collection[str]) -> str:
     return "the project's policy has no rule of this name" + (f"; it has {', '.join(alike)}" if alike else "")
 
 
-def _override(text: str, root: Node | None, advice: Advice) -> _Edit:
+def _override(text: str, root: Node | None, advice: Advice, rule: Rule) -> _Edit:
     """What this file says of a short rule that it extends, as the first of its rules."""
-    key, value = _SETTINGS[advice.change]
+    narrowed = rule.level("default"), _narrowed(advice, rule)
+    key, value = narrowed if advice.change == "narrow" else _SETTINGS[advice.change]
     entry, end = f"{advice.rule}: {{{key}: {value}}}", _line_end(text)
     rules = _child(root, "rules")
     if rules is None:
@@ -136,12 +181,14 @@ def _child(node: Node | None, *path: str) -> Node | None:
     return node
 
 
-def _short(text: str, rule: Node, change: str) -> _Edit:
-    level = next((name for name in LEVELS if name in rule.keys), "")
-    if change in ("shadow", "disable") or "level" in rule.keys or not level:
-        return _set(text, rule, *_SETTINGS[change])
-    start = _offset(text, rule, level)
-    return _Edit(start, start + len(level), _SETTINGS[change][1])
+def _short(text: str, node: Node, advice: Advice, rule: Rule) -> _Edit:
+    level = next((name for name in LEVELS if name in node.keys), "")
+    if advice.change == "narrow":
+        return _set(text, node, level or rule.level("default"), _narrowed(advice, rule))
+    if advice.change in ("shadow", "disable") or "level" in node.keys or not level:
+        return _set(text, node, *_SETTINGS[advice.change])
+    start = _offset(text, node, level)
+    return _Edit(start, start + len(level), _SETTINGS[advice.change][1])
 
 
 def _set(text: str, rule: Node, key: str, value: str) -> _Edit:

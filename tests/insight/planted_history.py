@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from tests.conftest import Repo
@@ -114,15 +115,15 @@ def _fix(told: _Writer, number: int, new: dict[tuple[int, int], str], old: dict[
     told.commit("tidy values" if chance.random() < 0.2 else f"fix the value of {chance.random()}", fixes)
 
 
-def log_of(found: Made, digests: dict[str, list[str]]) -> list[str]:
-    """What the gate would have logged of it: every rule was asked, and some spoke."""
+def log_of(found: Made, digests: dict[str, list[str]], asked: Iterable[str] = tuple(RULES)) -> list[str]:
+    """What the gate would have logged of it: every rule was `asked`, and some spoke."""
     told = MadeLog(1, BEGIN)
-    rules = [["pre-commit", rule, {"default": "prompt"}, ""] for rule in RULES]
+    rules = [["pre-commit", rule, {"default": "prompt"}, ""] for rule in asked]
     told.write("policy", digest="sha256:p", origin="committed", commit="c" * 40, rules=rules)
     for number, id in enumerate(found.commits):
         about = {"hook": "pre-commit", "host": "git", "subject": "main", "actor": "human:a", "policy": "sha256:p"}
         about |= {"attempt": f"git:{number}:1", "change": digests[id][0] if digests[id] else ""}
-        speak = [rule for rule in RULES if id in found.spoke[rule]]
+        speak = [rule for rule in asked if id in found.spoke[rule]]
         for rule in speak:
             level = {"intensity": "prompt", "declared": "prompt", "decision": "warn"}
             told.write("signal", id=told.id(), rule=rule, correlation_id=told.id(), **level, **about)

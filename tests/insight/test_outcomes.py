@@ -19,6 +19,7 @@ from ahp.insight.outcomes import (
     OVERRIDDEN,
     PASSED,
     PLACE,
+    RED,
     REVERTED,
     SHADOW,
     Aftermath,
@@ -33,7 +34,7 @@ from ahp.protocol.event import Actor
 from ahp.system import clock, git
 from tests.conftest import Repo
 from tests.hosts.git import gated as making
-from tests.insight import planted_history
+from tests.insight import planted_history, trial_outcomes
 from tests.insight.planted_history import RULES, Made
 
 DAY = 86400
@@ -70,6 +71,17 @@ def test_what_is_planted_in_three_histories_is_recovered(empty_repository: Path,
             near += abs(one.precision.hits / one.precision.many - len(spoke & bad) / len(spoke)) <= 0.1
             alike += abs(one.auc - (1 + recall - alarms) / 2) <= 0.05
     assert (near, alike) >= (19, 21), (near, alike)  # of 21
+
+
+@pytest.mark.slow
+def test_the_trial_of_long_and_of_public_histories_goes_on_where_it_ended(tmp_path: Path) -> None:
+    """A sample of it; `trial_outcomes` tells how to run all of it."""
+    for name in ("long", "clone"):
+        (tmp_path / name).mkdir()
+    found = trial_outcomes.long(tmp_path / "long", 1500)
+    assert found == trial_outcomes.long(tmp_path / "long", 1500) and min(found.near, found.alike) >= 6
+    planted = trial_outcomes.planted(tmp_path / "long/repo", tmp_path / "clone", 800)
+    assert min(planted.near, planted.alike) >= 6
 
 
 TEXT = "one = 1\ntwo = 2\nthree = 3\nfour = 4\n"
@@ -116,10 +128,11 @@ def test_a_fix_is_of_whom_most_of_its_lines_are(dated: Repo, tmp_path: Path) -> 
     assert found == {wrong: FIXED} and moved not in found and other not in found
 
 
-def test_what_is_fixed_too_late_or_on_a_release_branch_is_told_apart(dated: Repo, tmp_path: Path) -> None:
+@pytest.mark.parametrize("branch", ["release/1", "1.2.x", "v2.0", "hotfix-17"])
+def test_what_is_fixed_too_late_or_on_a_release_branch_is_told_apart(dated: Repo, tmp_path: Path, branch: str) -> None:
     old = dated.commit("old", a=TEXT.replace("2", "20"))
     shipped = dated.commit("shipped", b=TEXT.replace("3", "30"))
-    dated.git("checkout", "-q", "-b", "release/1")
+    dated.git("checkout", "-q", "-b", branch)
     dated.commit("fix three", b=TEXT.replace("3", "33"))
     dated.git("checkout", "-q", "main")
     for _ in range(40):
@@ -225,6 +238,23 @@ def test_a_proposed_rule_is_graded_by_what_became_of_the_commits_it_names(
     assert run(["stats", "--outcomes", "--by", "week"]) == 2
 
 
+def test_what_ci_failed_on_first_went_wrong(
+    dated: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    red = dated.commit("red", a="1\n")
+    still = dated.commit("still red", b="1\n")
+    dated.commit("green", b="2\n")
+    told = git.discover(str(dated.root), dict(os.environ))
+    after = aftermath(told, str(tmp_path / "kept"), red=frozenset([red, still, "f" * 40]))
+    assert after.outcomes == {red: RED}
+    monkeypatch.chdir(dated.root)
+    monkeypatch.setattr(clock, "now", lambda: 1_735_689_600 + 400.0 * DAY)
+    (tmp_path / "red").write_text(f"{red}\n{still}\nno id\n")
+    assert run(["stats", "--outcomes", "--red", str(tmp_path / "red")]) == 0
+    assert "1 went wrong (1 red)" in capsys.readouterr().out
+    assert run(["stats", "--red", str(tmp_path / "red")]) == 2
+
+
 def test_a_folder_in_which_a_rule_is_right_less_often_is_named(
     dated: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -241,3 +271,37 @@ def test_a_folder_in_which_a_rule_is_right_less_often_is_named(
     (one,) = json.loads(capsys.readouterr().out)["outcomes"]["rules"]
     (here, elsewhere) = one["weak"].pop("docs/")
     assert one["weak"] == {} and here["hits"] == 0 and elsewhere["share"] > 0.4
+
+
+def test_it_is_advised_to_narrow_a_rule_to_other_folders_and_what_that_would_change(
+    dated: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = "  wide: {at: pre-commit, prompt: files.changed_count > 1}\n"
+    dated.commit("policy", **{".ahp/hooks.yaml": f"version: 1\nrules:\n{rules}"})
+    for n in range(20):
+        dated.commit("wrong", **{"src/a": f"{n}\n", "src/b": f"{n}\n"})
+        dated.git("revert", "--no-edit", "HEAD")
+        dated.commit("good", **{"docs/a": f"{n}\n", "docs/b": f"{n}\n"})
+    folder = dated.root / ".git/ahp"
+    after = read(dated, folder)
+    spoke = {id for id, one in after.facts.items() if len(one.taken) > 1}
+    made = Made([*after.facts], set(), {"wide": spoke}, 0.0)
+    lines = planted_history.log_of(made, {id: one.digests for id, one in after.facts.items()}, ["wide"])
+    (folder / "signals.jsonl").write_text("\n".join(lines) + "\n")
+    monkeypatch.chdir(dated.root)
+    monkeypatch.setattr(clock, "now", lambda: 1_735_689_600 + 400.0 * DAY)
+    assert run(["stats", "--outcomes", "HEAD", "--advise"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "wide misplaced: precision in docs/ is 0% (" in out and "narrow it to what is not in docs/" in out
+    assert (
+        "names 20 that went wrong and 21 good ones instead of 20 that went wrong and 41" in out
+        and "in history: " in out
+        and " commits, sha256:" in out
+    )
+    assert run(["stats", "--outcomes", "HEAD", "--advise", "--write"]) == 0
+    (dated.root / "p.diff").write_text(capsys.readouterr().out)
+    dated.git("apply", "p.diff")
+    for more, has in (((), True), (("--rule", "other"), False), (("--from", str(folder)), False)):
+        assert run(["report", "--html", "-", "--language", "en", *more]) == 0
+        assert ("What became of the commits" in capsys.readouterr().out) is has
+    assert "any(not f.startswith('docs/') for f in files.changed)" in (dated.root / ".ahp/hooks.yaml").read_text()

@@ -51,6 +51,9 @@ def proposed(text: str, *changes: tuple[str, str]) -> Proposal:
         ("lines", "lower", "    block: files.lines", "    prompt: files.lines"),
         ("lines", "shadow", "    # the level\n    block", "    # the level\n    shadow: true\n    block"),
         ("both", "shadow", "shadow: false", "shadow: true"),
+        ("checks/one", "lower", "intensity: block\n", "intensity: prompt\n"),
+        ("checks/one", "shadow", "- id: one ", "- shadow: true\n            id: one "),
+        ("checks/2", "shadow", "default: prompt}}", "default: prompt}, shadow: true}"),
     ],
 )
 def test_only_the_text_that_must_changes(rule: str, change: str, old: str, new: str) -> None:
@@ -64,8 +67,8 @@ def test_only_the_text_that_must_changes(rule: str, change: str, old: str, new: 
     ("rule", "change", "why"),
     [
         ("checks/three", "lower", "no rule of this name"),
-        ("checks/2", "lower", "longer form; change it by hand"),
-        ("checks/one", "disable", "longer form; change it by hand"),
+        ("checks/2", "lower", "depends on the environment; change it by hand"),
+        ("checks/one", "disable", "other rules, too; remove it by hand"),
         ("one", "lower", "no rule of this name; it has checks/one"),
         ("size/size", "lower", "no rule of this name; it has size"),
         ("nothing", "raise", "no rule of this name"),
@@ -96,6 +99,52 @@ def test_a_rule_of_a_pack_is_changed_by_what_this_file_says_of_it(rules: str, ch
     text = f"version: 1\nextends: [core]\n{rules}".replace("{}", "{at: pre-commit, prompt: files.changed_count > 3}")
     proposal = proposed(text, ("change-size", change))
     assert (proposes in proposal.text) if proposes else ("not written line by line" in proposal.left[0][1])
+
+
+@pytest.mark.parametrize(
+    ("rule", "old", "new"),
+    [
+        ("size", "prompt: files.changed_count > 5}", 'prompt: "(files.changed_count > 5) and {}"}}'),
+        ("lines", "block: files.lines_changed > 500", 'block: "(files.lines_changed > 500) and {}"'),
+        ("checks/one", "condition: files.changed_count > 9", 'condition: "(files.changed_count > 9) and {}"'),
+    ],
+)
+def test_a_rule_is_narrowed_to_changes_outside_of_folders(rule: str, old: str, new: str) -> None:
+    outside = "any(not f.startswith('docs/') and not f.startswith('a b/') for f in files.changed)"
+    advice = Advice(rule, "misplaced", "figures", "do", "narrow", ("docs/", "a b/"))
+    proposal = propose(TextSource(POLICY, ".ahp/hooks.yaml"), [advice])
+    assert proposal.left == [] and proposal.text == POLICY.replace(old, new.format(outside))
+    (left,) = propose(TextSource(POLICY, ".ahp/hooks.yaml"), [advice._replace(folders=("it's/",))]).left
+    assert "has a quote" in left[1]
+
+
+def test_a_rule_of_a_pack_is_narrowed_by_what_this_file_says_of_it() -> None:
+    text = "version: 1\nextends: [core]\nrules:\n  a: {at: pre-commit, prompt: files.changed_count > 3}\n"
+    advice = Advice("change-size", "misplaced", "figures", "do", "narrow", ("docs/",))
+    assert '  change-size: {prompt: "(' in propose(TextSource(text), [advice]).text
+
+
+LONG = """\
+version: 1
+hooks:
+  pre-commit:
+    - name: checks
+      rules:
+        - {id: one, condition: files.changed_count > 9, intensity: prompt}
+  pre-push:
+    oracles:
+      - name: checks
+        rules:
+          - {id: one, condition: files.changed_count > 9, intensity: prompt}
+"""
+
+
+def test_a_rule_of_the_longer_form_is_changed_at_each_of_its_triggers() -> None:
+    assert proposed(LONG, ("checks/one", "raise")).text == LONG.replace("intensity: prompt", "intensity: block")
+    off = proposed(LONG, ("checks/one", "disable"))
+    assert off.left == [] and off.text == LONG.replace("- name:", "- enabled: false\n      name:", 1).replace(
+        "      - name:", "      - enabled: false\n        name:"
+    )
 
 
 def test_a_rule_that_shares_its_text_with_another_is_left_alone() -> None:

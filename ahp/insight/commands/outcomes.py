@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import click
 
-from ahp.hosts.history import Tally
+from ahp.hosts.history import Tally, enforced, judge
 from ahp.insight import reading
-from ahp.insight.advice import SAMPLE, Share, counted, percent
+from ahp.insight.advice import MISPLACED, SAMPLE, Advice, Share, counted, percent, weakenable
 from ahp.insight.outcomes import LABELLED, MOST, WITHIN, Aftermath, Grade, Spoken, aftermath, grade, spoken
+from ahp.journal.query import is_meant
+from ahp.policy.rule import Policy
 from ahp.protocol.text import one_line
 from ahp.system import clock, jsontext, terminal
-from ahp.system.commits import Past
+from ahp.system.commits import Past, listed
+from ahp.system.digest import tagged
 from ahp.system.git import Repository
 
 _WIDTH = 80
@@ -35,13 +38,15 @@ class Told(NamedTuple):
     grades: list[Grade]
 
 
-def of_log(repo: Repository, revisions: str | None) -> Told:
-    """The rules that the log knows, by the commits of a range, or by those since the log began. Raises AhpError."""
+def of_log(repo: Repository, revisions: str | None, red: Collection[str] = ()) -> Told:
+    """The rules that the log knows, by the commits of a range, or by those since the log began; `red` are those that
+    CI failed on. Raises AhpError.
+    """
     base = (revisions or "").partition("..")[0] if ".." in (revisions or "") else ""
     first: Mapping[str, object] = next(reading.records(repo.ahp_dir), {})
     begin = clock.seconds(first.get("timestamp")) or 0.0
     with terminal.progress("reading history, commits") as seen:
-        after = aftermath(repo, repo.ahp_dir, base, 0.0 if revisions else begin, seen)
+        after = aftermath(repo, repo.ahp_dir, base, 0.0 if revisions else begin, seen, red)
     settled = after.settled(clock.now())
     if revisions:
         settled &= set(repo.run("rev-list", revisions, "--").decode().split())
@@ -69,11 +74,46 @@ def _graded(told: Mapping[str, Spoken], after: Aftermath, settled: set[str]) -> 
     return sorted(grades, key=lambda one: (-one.spoke, one.rule))
 
 
-def show(repo: Repository, revisions: str | None, rule: str | None, form: str) -> None:
-    """Prints it. Raises AhpError."""
-    found = of_log(repo, revisions)
+def misplaced(found: Told, policy: Policy | None) -> list[Advice]:
+    """The advice on rules that are right far less often in some folders."""
+    may_weaken = weakenable(policy)
+    return [
+        Advice(
+            one.rule,
+            MISPLACED,
+            "; ".join(_weak(one)),
+            f"narrow it to what is not in {', '.join(map(one_line, one.weak))}",
+            "narrow",
+            tuple(one.weak),
+        )
+        for one in found.grades
+        if one.weak and one.rule in may_weaken
+    ]
+
+
+def compared(
+    repo: Repository, found: Told, rules: Sequence[str], before: Policy, after: Policy
+) -> tuple[dict[str, str], str]:
+    """What two policies would have named with each of the rules, of the commits whose outcome is known; and how many
+    commits that are, with the digest of their ids.
+    """
+    ids = sorted(found.settled)
+    past, wrong = listed(repo, ids), found.after.outcomes.keys()
+    named: dict[str, list[str]] = {rule: [] for rule in rules}
+    for policy in (before, after):
+        with terminal.progress("asking of commits") as seen:
+            tally = judge(repo, enforced(policy), past, seen)
+        for rule, told in named.items():
+            some = {one.commit.id for one in tally.of(rule)}
+            told.append(f"{len(some & wrong):,} that went wrong and {counted(len(some - wrong), 'good one')}")
+    told_of = {rule: f"in history it names {new} instead of {old}" for rule, (old, new) in named.items()}
+    return told_of, f"in history: {counted(len(ids), 'commit')}, {tagged(chr(10).join(ids).encode())}"
+
+
+def show(found: Told, rule: str | None, form: str) -> None:
+    """Prints it."""
     if rule is not None:
-        found = found._replace(grades=[one for one in found.grades if one.rule == rule])
+        found = found._replace(grades=[one for one in found.grades if is_meant(one.rule, rule)])
     click.echo(jsontext.encode(as_json(found)) if form == "json" else _text(found))
 
 
@@ -113,9 +153,7 @@ def _text(found: Told) -> str:
         ]
     notes = []
     for one in graded:
-        for folder, (here, there) in one.weak.items():
-            told = f"{here} of {here.many:.0f}, elsewhere {there} of {there.many:.0f}"
-            notes.append(f"{one_line(one.rule, 40)}: narrow it? Its precision in {one_line(folder, 60)} is {told}")
+        notes += [f"{one_line(one.rule, 40)}: narrow it? Its {said}" for said in _weak(one)]
     few = [one_line(one.rule, 40) for one in found.grades if one.precision is None and one.spoke]
     if few:
         notes.append(f"matched fewer than {MOST} of them: {', '.join(few)}")
@@ -135,6 +173,13 @@ def _text(found: Told) -> str:
     notes.append(_NEVER)
     wrapped = [textwrap.fill(note, _WIDTH, subsequent_indent="  ", break_on_hyphens=False) for note in notes]
     return "\n".join([*lines, *([""] if rows else []), *wrapped])
+
+
+def _weak(one: Grade) -> list[str]:
+    return [
+        f"precision in {one_line(folder, 60)} is {here} of {here.many:.0f}, elsewhere {there} of {there.many:.0f}"
+        for folder, (here, there) in one.weak.items()
+    ]
 
 
 def _row(one: Grade) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ def command(
     policy = looked_at(policy_name, around(os.getcwd()))
     folder, at = "" if from_ else journal().folder, seconds_of(since, clock.now())
     with reading.shown() as seen:
-        done = replay(folder, policy, _reads(policy), since=at, from_=from_, seen=seen)
+        done = replay(folder, policy, reads(policy), since=at, from_=from_, seen=seen)
     if form == "json":
         click.echo(jsontext.encode(_json(done)))
     else:
@@ -59,7 +59,7 @@ def command(
     return 1 if fail_on_change and done.decided else 0
 
 
-def _reads(policy: Policy) -> ReadOld:
+def reads(policy: Policy) -> ReadOld:
     """Gives the policies of the past: a committed one is in git, a work tree's may be the one that is there now."""
     from ahp.hosts.policy_here import named
 
@@ -92,6 +92,7 @@ def _print(done: Backtest, name: str, since: str | None) -> None:
     click.echo(f"{days}: {counted(done.judged, 'evaluation')} asked again of {one_line(name, 40)}")
     now = f"{done.refuses:,} now" + (", as far as it can be decided" if len(done.decided) < len(done.changes) else "")
     click.echo(f"refused by the rules themselves: {done.refused:,} then, {now}")
+    click.echo(f"corpus: {done.corpus}")
     _print_changes(done)
     rules_of: dict[int, list[str]] = {}
     for rule, calls in done.calls.items():

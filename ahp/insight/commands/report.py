@@ -14,6 +14,7 @@ from ahp.system import clock, environ, files
 from ahp.system.errors import AhpError
 
 if TYPE_CHECKING:
+    from ahp.insight.outcomes import Grade
     from ahp.insight.page.texts import Texts
     from ahp.policy.rule import Policy
     from ahp.policy.waivers import Waiver
@@ -83,12 +84,26 @@ def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str 
     with reading.shown() as seen:
         told = overview.collect(journal().folder, rule=rule, since=at, now=now, from_=from_, seen=seen)
     name, waivers, policy = _project(say)
-    made = write(content(name, told, waivers, say, now=now, rule=rule, policy=policy), say)
+    grades = [] if from_ else _grades(rule)
+    made = write(content(name, told, waivers, say, now=now, rule=rule, policy=policy, grades=grades), say)
     if path == "-":
         click.echo(made)
         return
     files.overwrite(where, made.encode())
     click.echo(f"wrote {one_line(path, 1000)}")
+
+
+def _grades(rule: str | None) -> list[Grade]:
+    """The rules by what became of the commits since the log began; none where no repository tells."""
+    from ahp.hosts.asking import repository_here
+    from ahp.insight.commands.outcomes import of_log
+    from ahp.journal.query import is_meant
+
+    try:
+        grades = of_log(repository_here(), None).grades
+    except AhpError:
+        return []
+    return [one for one in grades if rule is None or is_meant(one.rule, rule)]
 
 
 def _project(say: Texts) -> tuple[str, Sequence[Waiver] | str, Policy | None]:

@@ -6,17 +6,25 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import click
 
 from ahp.cli.options import FROM, SINCE, TEXT_OR_JSON, seconds_of
 from ahp.insight import reading
 from ahp.insight.advice import SAMPLE, Advice, bar, counted, duration, many, never_fixed, percent
+from ahp.insight.advice import advise as advised
 from ahp.insight.stats import BY, Figures, Spread, Stats, collect
 from ahp.protocol.text import one_line
 from ahp.system import clock, jsontext, terminal
+
+if TYPE_CHECKING:
+    from ahp.insight.commands.outcomes import Told
+    from ahp.insight.proposal import Proposal
+    from ahp.policy.rule import Policy
+    from ahp.policy.sources import PolicySource
+    from ahp.system.git import Repository
 
 _ADVISED = 90 * 86400.0  # s of the log that `ahp policy show` asks
 _WIDTH = 80
@@ -44,6 +52,12 @@ _LEGEND = (
     metavar="[A..B]",
     help="Rules by what became of the commits that they matched, since the log began or of a range.",
 )
+@click.option(
+    "--red",
+    type=click.File(encoding="ascii", errors="replace"),
+    metavar="FILE",
+    help="With --outcomes: the commits that CI failed on, an id a line; - is the input.",
+)
 @FROM
 @TEXT_OR_JSON
 def command(
@@ -53,6 +67,7 @@ def command(
     advise: bool,
     write: bool,
     outcomes: str | None,
+    red: TextIO | None,
     from_: tuple[str, ...],
     form: str,
 ) -> None:
@@ -67,23 +82,37 @@ def command(
         raise click.UsageError("--write goes with --advise: ahp stats --advise --write")
     if advise and by != "rule":
         raise click.UsageError("--advise is about rules; leave out --by")
+    if outcomes is None and red:
+        raise click.UsageError("--red goes with --outcomes: ahp stats --outcomes --red FILE")
+    graded = None
     if outcomes is not None:
-        if since or by != "rule" or advise or from_:
+        if since or by != "rule" or from_:
             raise click.UsageError(
-                "--outcomes joins this clone's log with its commits; it goes with --rule and --format"
+                "--outcomes joins this clone's log with its commits; it goes with --red, --advise, --rule and --format"
             )
         from ahp.hosts.asking import repository_here
-        from ahp.insight.commands.outcomes import show
+        from ahp.insight.commands.outcomes import misplaced, of_log, show
 
-        show(repository_here(), outcomes or None, rule, form)
-        return
+        repo = repository_here()
+        graded = repo, of_log(repo, outcomes or None, frozenset(red.read().split()) if red else frozenset())
+        if not advise:
+            show(graded[1], rule, form)
+            return
     now = clock.now()
     at = seconds_of(since, now)
     with reading.shown() as seen:
         stats = collect(journal().folder, by, rule=rule, since=at, now=now, from_=from_, seen=seen)
     if advise:
-        found = _advice(stats)
-        _propose(found) if write else _print_advice(found, form)
+        from ahp.hosts.asking import around
+        from ahp.policy.sources import FileSource
+
+        policy = _policy_here()
+        found = advised(stats, policy) + (misplaced(graded[1], policy) if graded else [])
+        source = FileSource(around(os.getcwd()).root)
+        source.paths = {"project": source.paths["project"]}
+        is_there = policy is not None and bool(source.layers())
+        tried = _try(source, found, graded, at, from_) if write or is_there else _Tried(None, {}, [])
+        _print_patch(tried) if write else _print_advice(found, tried, form)
         return
     if form == "json":
         click.echo(jsontext.encode(as_json(stats)))
@@ -237,45 +266,93 @@ def _tries(number: float) -> str:
     return counted(round(number), "try", "tries")
 
 
-def _advice(stats: Stats) -> list[Advice]:
-    """What the figures advise on the policy of this folder; where none loads, every rule counts as a guard."""
+def _policy_here() -> Policy | None:
+    """The policy of this folder, None where none loads: then every rule counts as a guard."""
     from ahp.hosts.asking import around
     from ahp.hosts.policy_here import of_work_tree
-    from ahp.insight.advice import advise
     from ahp.policy.problems import PolicyError
 
     try:
-        return advise(stats, of_work_tree(around(os.getcwd())))
+        return of_work_tree(around(os.getcwd()))
     except PolicyError:
-        return advise(stats, None)
+        return None
 
 
-def _print_advice(found: list[Advice], form: str) -> None:
+class _Tried(NamedTuple):
+    """What the edits that advice asks for would have changed: a sentence a rule, and on what corpora that rests.
+
+    `proposal` is None where no policy of this folder loads.
+    """
+
+    proposal: Proposal | None
+    told: dict[str, str]
+    corpora: list[str]
+
+
+def _try(
+    source: PolicySource,
+    found: list[Advice],
+    graded: tuple[Repository, Told] | None,
+    since: float | None,
+    from_: Sequence[str],
+) -> _Tried:
+    """Replays the log with the policy that is proposed; what is narrowed is asked of the commits that were graded."""
+    from ahp.cli.log import journal
+    from ahp.insight.backtest import replay
+    from ahp.insight.commands.outcomes import compared
+    from ahp.insight.commands.replay import reads
+    from ahp.insight.proposal import propose
+    from ahp.policy import layers
+
+    proposal = propose(source, found)
+    told: dict[str, str] = {}
+    corpora: list[str] = []
+    left = [one for one, _ in proposal.left]
+    edits = [one for one in found if one.change and one not in left]
+    if any(one.change != "narrow" for one in edits):
+        folder = "" if from_ else journal().folder
+        with reading.shown() as seen:
+            done = replay(folder, proposal.policy, reads(proposal.policy), since=since, from_=from_, seen=seen)
+        corpora.append(f"replayed: {counted(done.judged, 'evaluation')}, {done.corpus}")
+        for one in edits:
+            changes = [change for change in done.changes if change.rule == one.rule]
+            said = ", ".join(f"{one.before} → {one.after} {counted(one.count, 'time')}" for one in changes)
+            told[one.rule] = f"replayed: {said or 'nothing changes'}"
+    if graded and any(one.change == "narrow" for one in edits):
+        rules = [one.rule for one in edits if one.change == "narrow"]
+        said_of, corpus = compared(*graded, rules, layers.load(source), proposal.policy)
+        corpora.append(corpus)
+        told |= said_of
+    return _Tried(proposal, told, corpora)
+
+
+def _print_advice(found: list[Advice], tried: _Tried, form: str) -> None:
     if form == "json":
-        click.echo(jsontext.encode([one._asdict() for one in found]))
+        told = [{**one._asdict(), "tried": tried.told.get(one.rule), "corpora": tried.corpora} for one in found]
+        click.echo(jsontext.encode(told))
         return
     for one in found:
         name = one_line(one.rule, 40)
         blank = " " * (len(name) + 2)
         said = f"{name}  {one.kind}: {one.figures}"
         click.echo(textwrap.fill(said, _width(), subsequent_indent=blank))
-        click.echo(textwrap.fill(one.do, _width(), initial_indent=blank, subsequent_indent=blank))
+        for line in filter(None, (one.do, tried.told.get(one.rule) if one.change else "")):
+            click.echo(textwrap.fill(line, _width(), initial_indent=blank, subsequent_indent=blank))
     if not found:
         click.echo(f"nothing to advise: below {SAMPLE} closed episodes a rule is not judged")
+    for corpus in tried.corpora:
+        click.echo("\n" + textwrap.fill(corpus, _width()))
 
 
-def _propose(found: list[Advice]) -> None:
-    from ahp.hosts.asking import around
-    from ahp.insight.proposal import propose
-    from ahp.policy.sources import FileSource
-
-    source = FileSource(around(os.getcwd()).root)
-    source.paths = {"project": source.paths["project"]}
-    proposal = propose(source, found)
-    sys.stdout.write(proposal.diff())
-    for one, why in proposal.left:
+def _print_patch(tried: _Tried) -> None:
+    proposal = tried.proposal
+    diff = proposal.diff() if proposal is not None else ""
+    if diff:  # git passes over what stands before a patch
+        lines = [*(f"{one_line(rule, 40)}: {told}" for rule, told in tried.told.items()), *tried.corpora, ""]
+        sys.stdout.write("\n".join(lines) + diff)
+    for one, why in proposal.left if proposal is not None else ():
         click.echo(f"ahp: {one_line(one.rule)}: {one.kind}, but no edit is proposed: {one_line(why)}", err=True)
-    if not proposal.diff():
+    if not diff:
         click.echo("ahp: there is no edit to propose", err=True)
 
 
@@ -286,6 +363,6 @@ def of_rules() -> dict[str, list[str]]:
     with reading.shown() as seen:
         stats = collect(journal().folder, since=clock.now() - _ADVISED, seen=seen)
     found: dict[str, list[str]] = {}
-    for one in _advice(stats):
+    for one in advised(stats, _policy_here()):
         found.setdefault(one.rule, []).append(f"{one.kind}: {one.figures}; {one.do}")
     return found

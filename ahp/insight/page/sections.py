@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ahp.insight import advice
 from ahp.insight.advice import many, never_fixed, percent
+from ahp.insight.outcomes import Grade
 from ahp.insight.overview import Overview, Story
 from ahp.insight.page import charts
 from ahp.insight.page.charts import LEVELS, OUTCOMES, Bar, Line, Mark, Panel, Part, buckets
@@ -97,6 +98,7 @@ def content(
     now: float,
     rule: str | None = None,
     policy: Policy | None = None,
+    grades: Sequence[Grade] = (),
 ) -> Content:
     """The page about the project `name`; `waivers` is a sentence where they could not be read, `now` in seconds.
 
@@ -122,7 +124,7 @@ def content(
         hints[:shown],
         hints[shown:],
         say("advice_lead" if hints else "advice_none", sample=advice.SAMPLE),
-        [one(told, say) for one in drawn] if begin else [],
+        [*(one(told, say) for one in drawn), *_outcomes(grades, say)] if begin else [],
         _waivers(waivers, told, say, now, digests),
         _comments(told, say),
         not begin,
@@ -378,6 +380,29 @@ def actors(told: Overview, say: Texts) -> Section:
         Table([Cell(say(head), n > 0) for n, head in enumerate(heads)], rows, []),
         [say("actors_calls", many=say.count(of_calls, "episode"))] if of_calls else [],
     )
+
+
+def _outcomes(grades: Sequence[Grade], say: Texts) -> list[Section]:
+    """Rules by what became of the commits that they spoke of, where that is known of any."""
+    rows = [
+        [
+            Cell(one_line(one.rule, _NAME)),
+            *map(_number, (one.spoke, sum(one.wrong.values()), one.missed)),
+            Cell(str(one.precision), True),
+            Cell(str(one.recall or ""), True),
+            Cell("" if one.auc is None else f"{one.auc:.2f}", True),
+        ]
+        for one in grades
+        if one.precision is not None
+    ]
+    if not rows:
+        return []
+    heads = [Cell(say(f"grade_{head}"), head != "rule") for head in _GRADES]
+    table = Table(heads, rows, [row[0].text for row in rows], True)
+    return [Section("outcomes", say("outcomes"), say("outcomes_lead"), None, [], table, [])]
+
+
+_GRADES = ("rule", "spoke", "wrong", "missed", "precision", "recall", "auc")
 
 
 def answers(told: Overview, say: Texts) -> Section:

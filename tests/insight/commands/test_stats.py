@@ -142,7 +142,12 @@ def test_advice_rests_on_figures(project: Path, capsys: pytest.CaptureFixture[st
         "todo  dormant: ",
     ):
         assert any(line.startswith(word) for line in out.splitlines()), word
+    assert "      replayed: prompt → silent 37 times" in out.splitlines()
+    corpus = out.splitlines()[-1]
+    assert corpus.startswith("sha256:") and out.splitlines()[-2] == "replayed: 1,062 evaluations,"
+    assert run(["replay"]) == 0 and f"corpus: {corpus}" in capsys.readouterr().out
     found = json.loads(told(capsys, "--advise", "--format", "json"))
+    assert {one["rule"]: one["tried"] for one in found}["subject"].startswith("replayed: prompt → block ")
     assert {one["kind"] for one in found} == {"noisy", "blind spot", "effective", "dormant"}
     assert told(capsys, "--advise", "--rule", "tests").count("blind spot") == 1
 
