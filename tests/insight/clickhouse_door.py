@@ -1,7 +1,7 @@
 """ClickHouse in one process (chDB) behind the part of its HTTP interface that an exporter and these tests use.
 
-`python clickhouse_door.py FOLDER [FILE.sql …]`: runs the files, then listens; prints its port. The environment that has
-chDB runs it, which is not that of ahp. https://clickhouse.com/docs/interfaces/http
+`python clickhouse_door.py SECONDS FOLDER [FILE.sql …]`: runs the files, then listens; prints its port. It waits so many
+seconds before each insert. The environment that has chDB runs it, which is not that of ahp. https://clickhouse.com/docs/interfaces/http
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import sys
 import tempfile
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from chdb.session import Session  # type: ignore[import-not-found]
 
-session = Session(sys.argv[1])
+session = Session(sys.argv[2])
 lock = threading.Lock()
 
 
@@ -29,8 +30,9 @@ def answer(sql: str, body: bytes, database: str) -> bytes:
         session.query(f"USE {database}")
         if not body:
             return bytes(session.query(sql, "TabSeparated").bytes())
+        time.sleep(float(sys.argv[1]))
         into, form = sql.rsplit(" FORMAT ", 1)
-        with tempfile.NamedTemporaryFile(dir=sys.argv[1]) as file:
+        with tempfile.NamedTemporaryFile(dir=sys.argv[2]) as file:
             file.write(body)
             file.flush()
             session.query(f"{into} FROM INFILE '{file.name}' FORMAT {form}")
@@ -67,7 +69,7 @@ class Door(BaseHTTPRequestHandler):
         pass
 
 
-for name in sys.argv[2:]:
+for name in sys.argv[3:]:
     for one in statements("\n".join(line.split("--")[0] for line in Path(name).read_text().splitlines())):
         session.query(one)
 server = ThreadingHTTPServer(("127.0.0.1", 0), Door)

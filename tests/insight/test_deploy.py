@@ -134,12 +134,14 @@ def postgresql() -> Iterator[PostgreSQL]:
 
 
 @contextmanager
-def serving_clickhouse(folder: Path) -> Iterator[ClickHouse]:
-    """ClickHouse that keeps its tables in `folder`, with the schema where that is new."""
+def serving_clickhouse(folder: Path, slow: str = "0") -> Iterator[ClickHouse]:
+    """ClickHouse that keeps its tables in `folder`, with the schema where that is new, and waits so `slow` many seconds
+    before it inserts.
+    """
     python = rotel.PEERS / "bin" / "python"
     if not list(rotel.PEERS.glob("lib/python*/site-packages/chdb")):
         pytest.skip("chDB is not in build/peers: `make test-tools` installs it where PyPI has it for this platform")
-    door = [str(python), str(Path(__file__).with_name("clickhouse_door.py")), str(folder)]
+    door = [str(python), str(Path(__file__).with_name("clickhouse_door.py")), slow, str(folder)]
     if not folder.exists():
         door += [str(one) for one in sorted((DEPLOY / "clickhouse").glob("*.sql"))]
     with subprocess.Popen(door, stdout=subprocess.PIPE, text=True) as running:
