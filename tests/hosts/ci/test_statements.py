@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.serialization import load_ssh_public_key
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_ssh_public_key
 
 from ahp.cli import main
 from ahp.hosts import asking
@@ -156,6 +156,54 @@ def test_a_push_to_a_protected_branch_gets_a_statement_that_two_tools_verify(
     ]
     assert judged["sources"] == judging.sources_digest()
     assert predicate["timeVerified"] == judged["time"]
+
+
+BY_IN_TOTO = """
+import base64, json, sys
+from google.protobuf.json_format import MessageToDict, ParseDict
+from in_toto.models._signer import load_public_key_from_file
+from in_toto.models.metadata import Metadata
+from in_toto_attestation.predicates.vsa.v1 import vsa_pb2
+from in_toto_attestation.v1 import statement_pb2
+from in_toto_attestation.v1.statement import Statement
+envelope = Metadata.load(sys.argv[1])
+envelope.verify_signature(load_public_key_from_file(sys.argv[2]))
+statement = Statement.copy_from_pb(ParseDict(json.loads(envelope.payload), statement_pb2.Statement()))
+statement.validate()
+told = MessageToDict(statement.pb)["predicate"]
+levels = told.pop("verifiedLevels")  # a list to SLSA, and one text to this library
+vsa = ParseDict(told, vsa_pb2.VerificationSummary(), ignore_unknown_fields=True)
+print(statement.pb.predicate_type, vsa.verification_result, vsa.resource_uri, vsa.verifier.id, *levels)
+"""
+
+
+@pytest.mark.tools
+def test_a_statement_verifies_by_the_libraries_of_in_toto_and_fits_their_schemas(
+    work: Repo, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """in-toto's commands take links and layouts alone; its library takes any envelope."""
+    command = shutil.which("in-toto-verify")
+    if command is None:
+        pytest.skip("in-toto is not in build/peers: `make test-tools` installs it")
+    start = work.git("rev-parse", "HEAD")
+    work.commit("feat: b", **{"b.txt": "b\n"})
+    pushed(work, tmp_path, monkeypatch, start)
+    statement, good = tmp_path / "one.json", attested(tmp_path, keys / "judge")
+    for name in ("judge", "eve"):
+        public = load_ssh_public_key((keys / f"{name}.pub").read_bytes())
+        (tmp_path / name).write_bytes(public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+
+    def verified(envelope: bytes, key: str) -> list[str]:
+        statement.write_bytes(envelope)
+        argv = [str(Path(command).with_name("python")), "-c", BY_IN_TOTO, str(statement), str(tmp_path / key)]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        return done.stdout.split() if done.returncode == 0 else done.stderr.split()[-1:]
+
+    payload = json.loads(good)["payload"].encode()
+    forged = good.replace(payload, base64.b64encode(base64.b64decode(payload).replace(b"PASSED", b"passed")))
+    refused = ["in_toto.exceptions.SignatureVerificationError"]
+    assert verified(forged, "judge") == verified(good, "eve") == refused
+    assert verified(good, "judge") == [statements.PREDICATE, "PASSED", REPOSITORY, "urn:ahp:ci", *statements._LEVELS]
 
 
 @pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
