@@ -7,7 +7,6 @@ of CI. A log is evidence, not proof.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -334,43 +333,35 @@ class _Reading:
         return Entry(past.id, past.made, past.author, past.subject, before, judgements, list(self.exemptions.values()))
 
     def _as_made(self) -> Iterator[Judgement]:
-        """The last attempt that passed and was about this change, as far as it was about this message.
+        """The last word of each hook on this change, of attempts that passed; that of `commit-msg` on this message.
 
-        One that judged another message made another commit, which was amended: its word on the content counts where
-        there is none else.
+        All commits that change nothing change the same: there the message tells one from another.
         """
         raw = self.past.message.encode("utf-8", "surrogateescape")
         mark = f"{overrides.TRAILER}:".lower().encode()
         bare = b"\n".join(line for line in raw.split(b"\n") if not line.strip().lower().startswith(mark))
         messages = {records.message_digest(raw), records.message_digest(bare)}
-        found = [
-            ((len(about) == len(attempt.verdicts), attempt.order), attempt, about)
-            for digest in self.known.changes.get(self.past.id, ())
-            for attempt in self.known.attempts.get(digest, {}).values()
-            if attempt.passed and self._fits(about := _about(attempt, messages), digest)
-        ]
-        latest = [(attempt, about) for _, attempt, about in sorted(found, key=lambda one: one[0], reverse=True)]
-        for attempt, about in latest[:1]:
-            said_by = [(attempt, about)]
-            if list(about) == [_OF_MESSAGES]:
-                contents = ((one, {**told}) for one, told in latest if told.keys() != {_OF_MESSAGES})
-                for one, told in itertools.islice(contents, 1):
-                    told.pop(_OF_MESSAGES, None)
-                    said_by = [(one, told), (attempt, about)]
-                about = {name: one for _, told in said_by for name, one in told.items()}
-            signals = [one for part in said_by for one in _spoken(*part)]
-            verdicts = [one for _, told in said_by for one in told.values()]
-            last = verdicts[-1]
-            decision = "warn" if any(one.get("decision") == "warn" for one in verdicts) else ""
-            yield Judgement(
-                "commit",
-                str(last.get("timestamp") or ""),
-                list(about),
-                decision or str(last.get("decision")),
-                self._policy(last),
-                str(last.get("actor") or ""),
-                self._heard(signals, verdicts),
-            )
+        found: list[tuple[bool, Attempt]] = []
+        for digest in self.known.changes.get(self.past.id, ()):
+            is_empty = digest in self.known.empty
+            for attempt in self.known.attempts.get(digest, {}).values():
+                told = attempt.verdicts.get(_OF_MESSAGES)
+                is_meant = not is_empty if told is None else str(told.get("message") or "") in messages
+                if attempt.passed and (is_meant or not is_empty):
+                    found.append((is_meant, attempt))
+        last: dict[str, Attempt] = {}
+        for is_meant, attempt in sorted(found, key=lambda one: (one[0], one[1].order)):
+            last |= {hook: attempt for hook in attempt.verdicts if is_meant or hook != _OF_MESSAGES}
+        if not last:
+            return
+        verdicts = [attempt.verdicts[hook] for hook, attempt in last.items()]
+        signals = [one for hook, attempt in last.items() for one in attempt.signals if one.get("hook") == hook]
+        hook, newest = max(last.items(), key=lambda one: one[1].order)
+        told = newest.verdicts[hook]
+        decision = "warn" if any(one.get("decision") == "warn" for one in verdicts) else str(told.get("decision"))
+        at, actor = str(told.get("timestamp") or ""), str(told.get("actor") or "")
+        said = self._heard(signals, verdicts)
+        yield Judgement("commit", at, [*last], decision, self._policy(told), actor, said)
 
     def _policy(self, record: Mapping[str, object]) -> PolicyName:
         """The policy that judged. The log describes one once, often in the work tree, just before it is committed."""
@@ -378,10 +369,6 @@ class _Reading:
         if not told.commit and is_id(head) and self.has_policy(told.digest, head):
             return told._replace(commit=head, origin="committed")
         return told
-
-    def _fits(self, about: Mapping[str, object], digest: str) -> bool:
-        # All commits that change nothing change the same: only the message tells one from another.
-        return _OF_MESSAGES in about if digest in self.known.empty else bool(about)
 
     def _pushed(self) -> Iterator[Judgement]:
         brought = self.brought.brought.get(self.past.id)
@@ -484,17 +471,3 @@ class _Reading:
 
     def _note(self, one: Exemption) -> None:
         self.exemptions.setdefault((one.kind, one.rule), one)
-
-
-def _about(attempt: Attempt, messages: set[str]) -> dict[str, Mapping[str, object]]:
-    """The verdicts of an attempt by hook, without that on another message."""
-    return {
-        name: one
-        for name, one in attempt.verdicts.items()
-        if name != _OF_MESSAGES or str(one.get("message") or "") in messages
-    }
-
-
-def _spoken(attempt: Attempt, about: Mapping[str, object]) -> list[Mapping[str, object]]:
-    """The signals of the hooks that are asked `about`."""
-    return [one for one in attempt.signals if one.get("hook") in about]
