@@ -258,7 +258,7 @@ def _asked(
     if operation.takes != ("condition",):
         value = KINDS[operation.takes[0]](checker, checker.expr(element), operation)
         return checker.made(node, operation.name, value, source, _joined(checker, node, "and", chosen), parameter=var)
-    is_item = isinstance(element, ast.Name) and element.id == var and checker.scope[var].name != "bool"
+    is_item = isinstance(element, ast.Name) and element.id == var
     if operation.name != "count" or not is_item:
         question = checker.boolean(element)
         if operation.name == "all":

@@ -355,7 +355,7 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-i
                 return _number(self._eval(loop.elt)) if _kleene(questions, False) else 0
             if name == "all":
                 return not _kleene([*questions, lambda: not self._truth(loop.elt)], False)
-            is_item = isinstance(loop.elt, ast.Name) and loop.elt.id == var and not isinstance(item, bool)
+            is_item = isinstance(loop.elt, ast.Name) and loop.elt.id == var
             if name == "any" or not is_item:
                 questions.append(partial(self._truth, loop.elt))
             return _kleene(questions, False)

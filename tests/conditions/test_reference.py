@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ahp.conditions import globs, reference
-from ahp.conditions.evaluate import MISSING, Bound, Undecided
+from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
 from ahp.conditions.schema import Schema
 from ahp.conditions.typecheck import check, check_each
 
@@ -138,3 +138,10 @@ def test_a_pattern_that_varies_gives_texts_too() -> None:
     assert all(any(map(globs.glob(one), texts)) for one in ("*.rs", "docs/**"))
     patterns = [row["limits.g"] for row in found if row["limits.g"] is not MISSING]
     assert all(one in (["*.rs"], "docs/**") for one in patterns), "no value that it never has"
+
+
+def test_count_of_items_counts_those_of_a_document_that_are_true_or_false_too() -> None:
+    text, schema = "count(x for x in at(a.m, '*.y')) == 3", Schema({"a.m": {"type": "map"}})
+    facts = {"a.m": {"b": {"y": True}, "c": {"y": False}, "d": {"y": 1}, "e": {}}}
+    assert reference.value(text, facts)
+    assert build(check(text, schema).plan, {"a.m": 0})([facts["a.m"]])
