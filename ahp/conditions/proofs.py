@@ -283,25 +283,35 @@ def _facts(translation: Translation, model: Any, words: Mapping[int, str]) -> Fa
     def holds(formula: Formula) -> bool:
         return formula is True or (formula is not False and bool(z3.is_true(model.eval(formula, True))))
 
-    def present(members: Mapping[str, Value]) -> Facts:
-        return {key: value(one) for key, one in members.items() if not holds(one.being("absent"))}
+    def present(members: Mapping[Any, Value], name: str = "") -> Facts:
+        there = {key: one for key, one in members.items() if key is not None and not holds(one.being("absent"))}
+        found = {
+            key if isinstance(key, str) else words[model.eval(key, True).as_long()]: value(one)
+            for key, one in there.items()
+        }
+        more = {str(at): one for at, one in enumerate(listed(translation.lists.get(name, ())))}
+        keys = listed(members[None].terms["list"]()) if None in members else []
+        return {**dict.fromkeys(keys), **more, **found}
+
+    def listed(items: Iterable[tuple[Any, Value]]) -> list[Any]:
+        counted = [(model.eval(times, True).as_long(), item) for times, item in items]
+        if sum(times for times, _ in counted) > _LONGEST:
+            raise OverflowError
+        return [found for times, item in counted if times for found in [value(item)] * times]
 
     def value(one: Value) -> Any:
         state = next(state for state, is_so in one.states.items() if holds(is_so))
         if state == "null":
             return None
         if state == "map":
-            return present(translation.members.get(one.name, {}))
+            return present(translation.members.get(one.name, {}), one.name)
         if state == "list":
-            items = [(model.eval(times, True).as_long(), item) for times, item in one.terms.get(state, ())]
-            if sum(times for times, _ in items) > _LONGEST:
-                raise OverflowError
-            return [found for times, item in items if times for found in [value(item)] * times]
+            return listed(translation.lists.get(one.name, ()))
         found = model.eval(one.terms[state], True)
         if state == "bool":
             return z3.is_true(found)
         if state == "str":
-            return words[found.as_long()]
+            return words.get(found.as_long(), "x")
         number = Fraction(str(found)) if z3.is_int_value(found) or z3.is_rational_value(found) else Fraction(0)
         return float(number) if one.type.name == "float" or number.denominator != 1 else int(number)
 

@@ -1,6 +1,6 @@
 """Conditions in the words of a solver (Z3): when each is true, and when it is false.
 
-What has no translation (arithmetic of floats, a sum, `at()`) is a free variable, the same for the same expression. So
+What has no translation (arithmetic of floats, a sum) is a free variable, the same for the same expression. So
 whatever the solver excludes is excluded, and whatever it finds has to be confirmed. `plain` says what such a variable
 mostly is: that finds examples, and proves nothing.
 
@@ -14,6 +14,7 @@ import gc
 import itertools
 import json
 import math
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -22,6 +23,7 @@ from typing import Any
 
 import z3
 
+from ahp.conditions.closures import steps_of
 from ahp.conditions.compare import render
 from ahp.conditions.guards import Plan, folded, infer, span, walk
 from ahp.conditions.language import LOOP, OPERATIONS, children
@@ -76,8 +78,8 @@ def _decided(known: Formula, holds: Formula) -> Truth:
 @dataclass(frozen=True)
 class Value:
     """What an expression yields: when it is absent, at fault, null, a bool, a number, a text, a list or a map, of which
-    exactly one holds; and the term that it then is. A list's are its items (how often, value), a map's is a function
-    from keys to values. Values of one `name` are the same value.
+    exactly one holds; and the term that it then is. A list's is a function that gives its items (how often, value), a
+    map's is one from keys to values. Values of one `name` are the same value.
     """
 
     states: Mapping[str, Formula]
@@ -102,7 +104,8 @@ class Value:
     def typed(self, *kinds: str) -> Value:
         """The same where one of these kinds is needed: any other one is a fault."""
         states = {state: holds for state, holds in self.states.items() if state in (*kinds, "absent")}
-        return replace(self, states={**states, "fault": negated(any_of(*states.values()))})
+        terms = {kind: term for kind, term in self.terms.items() if kind in kinds}
+        return replace(self, states={**states, "fault": negated(any_of(*states.values()))}, terms=terms)
 
 
 _FAULT = Value({"fault": True}, {})
@@ -120,8 +123,10 @@ def _chosen(test: Formula, one: Value, other: Value) -> Value:
     for kind in [kind for kind in one.terms if kind in other.terms]:
         first, second = one.terms[kind], other.terms[kind]
         if kind == "list":
-            terms[kind] = [(z3.If(test, times, 0), item) for times, item in first]
-            terms[kind] += [(z3.If(test, 0, times), item) for times, item in second]
+            terms[kind] = lambda first=first, second=second: [
+                *((z3.If(test, times, 0), item) for times, item in first()),
+                *((z3.If(test, 0, times), item) for times, item in second()),
+            ]
         elif kind == "map":
             terms[kind] = lambda key, first=first, second=second: _chosen(test, first(key), second(key))
         else:
@@ -150,7 +155,11 @@ class Translation:
         self.free: dict[str, str] = {}  # the expressions that have no translation, and why
         self.guessed: dict[str, Any] = {}  # the variables in their place
         self.facts: dict[str, Value] = {}
-        self.members: dict[str, dict[str, Value]] = {}  # of each map, by its name
+        self.truths: dict[tuple[Any, ...], Truth] = {}
+        self.members: dict[str, dict[Any, Value]] = {}  # of each map, by its name: of a text, a term, None for its keys
+        self.lists: dict[
+            str, list[tuple[Any, Value]]
+        ] = {}  # the items of each list, or the values of a map, by its name
         self.sizes = _sizes(plans)
         self.short = {name for name, size in self.sizes.items() if size > MOST_ITEMS}  # not every case is translated
         self._numbers = itertools.count()
@@ -192,17 +201,23 @@ class Translation:
             self._range(terms["number"], kind.low, kind.high)
         if "str" in states:
             text = terms["str"] = self.variable(f"{name} text", z3.Int)
-            self.texts[text.get_id()] = text
             if kind.enum is not None:
-                self.known.append(any_of(*(text == self.constant(one).terms["str"] for one in kind.enum)))
+                self.known.append(any_of(*(self.same(text, self.constant(one).terms["str"]) for one in kind.enum)))
         if "map" in states:
-            terms["map"] = partial(self._key, name, kind)
-        if kind.name == "list":
-            slots = [f"{name}[{at}]" for at in range(min(self.sizes.get(list_name, 1), MOST_ITEMS))]
-            terms["list"] = [(self.variable(f"{one} times", z3.Int), self.made(kind.item or ANY, one)) for one in slots]
-            self.known += [times >= 0 for times, _ in terms["list"]]
-            self.plain += [times <= most for most in (_SHORT, 1) for times, _ in terms["list"]]
+            terms["map"] = partial(self._key, name, kind, list_name)
+        if {"list", "map"} & states.keys():
+            terms["list"] = partial(self._items, name, kind, list_name)
         return Value(states, terms, kind, name)
+
+    def _items(self, name: str, kind: Type, list_name: str) -> list[tuple[Any, Value]]:
+        """The items of the list of a name and type, made when something asks for them: a document has no end."""
+        if name not in self.lists:
+            slots = [f"{name}[{at}]" for at in range(min(self.sizes.get(list_name, 1), MOST_ITEMS))]
+            items = [(self.variable(f"{one} times", z3.Int), self.made(kind.item or ANY, one)) for one in slots]
+            self.known += [times >= 0 for times, _ in items]
+            self.plain += [times <= most for most in (_SHORT, 1) for times, _ in items]
+            self.lists[name] = items
+        return self.lists[name]
 
     def _range(self, term: Any, low: float | None, high: float | None) -> None:
         if low is not None and abs(low) != math.inf:
@@ -215,12 +230,16 @@ class Translation:
             return z3.IntVal(found, self.context)
         return z3.RealVal(str(Fraction(found)), self.context)
 
-    def _key(self, name: str, kind: Type, key: str) -> Value:
-        """What the map of a name and type has for a key."""
-        own, known = self.members.setdefault(name, {}), kind.fields.get(key)
-        if key not in own:
-            found = self.made(known.type if known else kind.item or ANY, f"{name}.{key}", key)
-            own[key] = self.perhaps(found) if known is None or known.optional else found
+    def _key(self, name: str, kind: Type, list_name: str, key: Any) -> Value:
+        """What the map of a name and type has for a key: a text, or the term of one; for None the list of its keys."""
+        own, known = self.members.setdefault(name, {}), kind.fields.get(key) if isinstance(key, str) else None
+        if key is None and key not in own:
+            own[key] = self.made(Type("list", Type("str")), f"keys of {name}", list_name)
+        elif key not in own:
+            found = known.type if known else kind.item or ANY
+            made = self.made(found, f"{name}.{key}", key if isinstance(key, str) else list_name)
+            self.plain += [key != other for other in own if not isinstance(key, str) and z3.is_expr(other)]
+            own[key] = self.perhaps(made) if known is None or known.optional else made
         return own[key]
 
     def constant(self, found: Any) -> Value:
@@ -235,7 +254,8 @@ class Translation:
             self.literals += [found] if found not in self.literals else []
             term = self.number(self.literals.index(found))
         elif isinstance(found, (list, tuple)):
-            kind, term = "list", [(self.number(1), self.constant(one)) for one in found]
+            kind, items = "list", [(self.number(1), self.constant(one)) for one in found]
+            term = lambda: items  # noqa: E731 - a list's items are given when they are asked for
         elif isinstance(found, (int, float)) and math.isfinite(found):
             term = self.number(found)
         else:
@@ -250,15 +270,26 @@ class Translation:
         language = self.patterns.either(self.patterns.language(op, one) for one in given)
         sorts, term = (z3.IntSort(self.context), z3.BoolSort(self.context)), found.terms["str"]
         inside = z3.Function(f"in {language.get_id()}", *sorts)(term)
-        self.texts[term.get_id()] = term
+        self.same(term, term)
         self.asked.append((term, language, inside))
         return inside
+
+    def same(self, *both: Any) -> Formula:
+        """That two terms stand for the same text. An example has a text for each term that is asked about."""
+        self.texts |= {term.get_id(): term for term in both}
+        return both[0] == both[1]
 
     # Conditions.
 
     def truth(self, plan: Plan, scope: Scope | None = None) -> Truth:
         """A condition. `scope` are the items that the variables of loops stand for."""
         scope = scope or {}
+        key = str(plan), *((var, one.name) for var, one in scope.items())
+        if key not in self.truths:  # a changed condition has most parts of the former one
+            self.truths[key] = self._truth(plan, scope)
+        return self.truths[key]
+
+    def _truth(self, plan: Plan, scope: Scope) -> Truth:
         op = plan[0]
         if op == "const":
             return Truth(plan[1] is True, plan[1] is not True)
@@ -326,11 +357,14 @@ class Translation:
         return z3.BoolVal(found, self.context) if isinstance(found, bool) else found
 
     def items(self, plan: Plan, scope: Scope) -> Value:
-        """A list. Raises Untranslated where its items are not known."""
+        """A list, or the keys of a map. Raises Untranslated where its items are not known."""
         found = self.value(plan, scope)
-        if "list" not in found.terms:
-            raise Untranslated("a list in a map, or one that is computed")
-        return found.typed("list")
+        if found.being("list", "map") is not False and not found.terms.keys() & {"list", "map"}:
+            raise Untranslated("a list that is computed")
+        if found.being("map") is False:
+            return found.typed("list")
+        keys = found.terms["map"](None)
+        return _chosen(found.being("map"), keys, found.typed("list"))
 
     def inside(self, scope: Scope, var: str, item: Value) -> Scope:
         """The scope of a loop's body for one item."""
@@ -343,8 +377,8 @@ class Translation:
             raise Untranslated("lists or values of maps that are compared")
         return any_of(
             *(
-                all_of(one.being(kind), other.being(kind), kind == "null" or one.terms[kind] == other.terms[kind])
-                for kind in both
+                all_of(one.being(kind), other.being(kind), kind == "null" or asked(one.terms[kind], other.terms[kind]))
+                for kind, asked in ((kind, self.same if kind == "str" else operator.eq) for kind in both)
             )
         )
 
@@ -376,14 +410,22 @@ class Translation:
     def _contained(self, plan: Plan, scope: Scope) -> Truth:
         item, container = self.value(plan[1], scope), self.value(plan[2], scope)
         literal = plan[1][1] if plan[1][0] == "const" and isinstance(plan[1][1], str) else None
-        if "list" in container.terms and container.kind == "list":
-            equal = [all_of(times > 0, self.equal(item, one)) for times, one in container.terms["list"]]
-            return _decided(all_of(item.there, container.being("list")), any_of(*equal))
-        if container.kind == "str" and literal is not None:
-            return _decided(container.being("str"), self.within(container, "in", literal))
-        if container.kind == "map" and literal is not None:
-            return _decided(container.being("map"), negated(container.terms["map"](literal).being("absent")))
-        raise Untranslated("`in` a map, or a text in a text")
+        known, holds = [], []
+        if (is_list := container.being("list")) is not False:
+            if "list" not in container.terms:
+                raise Untranslated("a list that is computed")
+            equal = [all_of(times > 0, self.equal(item, one)) for times, one in container.terms["list"]()]
+            known.append(all_of(item.there, is_list))
+            holds.append(all_of(is_list, any_of(*equal)))
+        if (is_text := container.being("str", "map")) is not False and item.being("str") is not False:
+            if literal is None:
+                raise Untranslated("`in` a map, or a text in a text")
+            known.append(is_text)
+            if (is_text := container.being("str")) is not False:
+                holds.append(all_of(is_text, self.within(container, "in", literal)))
+            if (is_map := container.being("map")) is not False:
+                holds.append(all_of(is_map, negated(container.terms["map"](literal).being("absent"))))
+        return _decided(any_of(*known), any_of(*holds))
 
     def _pattern(self, plan: Plan, scope: Scope) -> Truth:
         op, given = plan[0], folded(plan[2])
@@ -404,7 +446,7 @@ class Translation:
     def _any_or_all(self, plan: Plan, scope: Scope) -> Truth:
         source = self.items(plan[2], scope)
         parts = []
-        for times, item in source.terms["list"]:
+        for times, item in source.terms["list"]():
             one = self.truth(plan[1], self.inside(scope, plan[3], item))
             parts.append((times > 0, one if plan[0] == "any" else Truth(one.false, one.true)))
         some = all_of(source.being("list"), any_of(*(all_of(there, one.true) for there, one in parts)))
@@ -416,15 +458,17 @@ class Translation:
     def _count(self, plan: Plan, scope: Scope) -> Value:
         source = self.items(plan[2], scope)
         known, numbers = [source.being("list")], [self.number(0)]
-        for times, item in source.terms["list"]:
+        for times, item in source.terms["list"]():
             chosen = self.truth(plan[1], self.inside(scope, plan[-1], item))
             known.append(any_of(times == 0, chosen.true, chosen.false))
             numbers.append(z3.If(self.expression(chosen.true), times, self.number(0)))
         return _number(z3.Sum(numbers), all_of(*known))
 
     def _index(self, plan: Plan, scope: Scope) -> Value:
+        if any(node[0] == "distinct" for node in walk(plan[1])):
+            raise Untranslated("the order of what is distinct")
         source, at = self.items(plan[1], scope), plan[2]
-        items = source.terms["list"] if at >= 0 else source.terms["list"][::-1]
+        items = source.terms["list"]() if at >= 0 else source.terms["list"]()[::-1]
         found = _FAULT
         for place in reversed(range(len(items))):
             end = z3.Sum([times for times, _ in items[: place + 1]])
@@ -445,18 +489,105 @@ class Translation:
         parts = [self.value(part, scope) for part in plan[1:]]
         fault, there = any_of(*(one.being("fault") for one in parts)), all_of(*(one.there for one in parts))
         states = {"fault": fault, "list": there, "absent": negated(any_of(fault, there))}
-        return Value(states, {"list": [(self.number(1), one) for one in parts]})
+        return Value(states, {"list": lambda: [(self.number(1), one) for one in parts]})
 
     def _length(self, plan: Plan, scope: Scope) -> Value:
         found = self.items(plan[1], scope)
-        return _number(z3.Sum([self.number(0), *(times for times, _ in found.terms["list"])]), found.being("list"))
+        return _number(z3.Sum([self.number(0), *(times for times, _ in found.terms["list"]())]), found.being("list"))
 
     def _member(self, plan: Plan, scope: Scope) -> Value:
         base = self.value(plan[1], scope).typed("map")
+        if base.being("map") is False:
+            return base
         if "map" not in base.terms:
             raise Untranslated(f"`.{plan[2]}` of what is computed")
         inner = base.terms["map"](plan[2])
         return replace(_chosen(base.being("map"), inner, base.typed()), type=inner.type, name=inner.name)
+
+    def _entry(self, plan: Plan, scope: Scope) -> Value:
+        """A map's value by a key that is computed: one for each term of a key."""
+        base, key = self.value(plan[1], scope).typed("map"), self.value(plan[2], scope).typed("str")
+        if "map" not in base.terms or "str" not in key.terms:
+            raise Untranslated("a key of what is computed")
+        self.same(key.terms["str"], key.terms["str"])
+        inner = base.terms["map"](key.terms["str"])
+        found = _chosen(base.being("map"), _chosen(key.being("str"), inner, key.typed()), base.typed())
+        return replace(found, type=inner.type, name=inner.name)
+
+    def _at(self, plan: Plan, scope: Scope) -> Value:
+        """What stands at a path of a document; a list from the first `*` on."""
+        base, steps = self.value(plan[1], scope), steps_of(plan[2][1])
+        found = [(self.number(1), base)]
+        for at, step in enumerate(steps):
+            if step is not None and step.isdigit():
+                raise Untranslated("a place in a list of a document")
+            below: list[tuple[Any, Value]] = []
+            for times, one in found:
+                if step is not None and "map" in one.terms:
+                    inner = one.terms["map"](step)
+                    is_so = all_of(one.being("map"), inner.there)
+                    below.append((z3.If(self.expression(is_so), times, self.number(0)), inner))
+                elif step is None and "list" in one.terms:
+                    is_so = all_of(times > 0, one.being("list", "map"))
+                    items = [
+                        (z3.If(self.expression(is_so), often, self.number(0)), item)
+                        for often, item in one.terms["list"]()
+                    ]
+                    below += items if None not in steps[:at] else [self._below(times, *item) for item in items]
+                elif one.being("list", "map") is not False:
+                    raise Untranslated("a place in what is computed")
+            found = below
+        if None in steps:
+            states: dict[str, Formula] = {"list": True}
+            made = Value(states, {"list": lambda: found}, Type("list", ANY))
+        elif found:
+            made = _chosen(found[0][0] > 0, found[0][1], Value({"absent": True}, {}))
+            made = replace(made, type=found[0][1].type, name=found[0][1].name)
+        else:
+            made = Value({"absent": True}, {})
+        return replace(_chosen(base.there, made, base.typed()), type=made.type, name=made.name)
+
+    def _below(self, times: Any, often: Any, item: Value) -> tuple[Any, Value]:
+        """An item below another one. Where that stands for several, they may have any number of it."""
+        whole = self.variable(f"{item.name} below", z3.Int)
+        exact = z3.Implies(times == 1, whole == often)
+        self.known += [whole >= 0, (whole > 0) == z3.And(times > 0, often > 0), exact]
+        return whole, item
+
+    def _split(self, plan: Plan, scope: Scope) -> Value:
+        """The parts of a text: any ones, but where the other text is not in there."""
+        found, other = self.value(plan[1], scope).typed("str"), folded(plan[2])
+        if other[0] != "const" or not other[1] or "str" not in found.terms:
+            raise Untranslated("`split()` by what is computed")
+        parts = self.made(Type("list", Type("str")), self.told(plan, scope, "`split()`"), "split")
+        items, whole = parts.terms["list"](), negated(self.within(found, "in", other[1]))
+        all_ = z3.Sum([times for times, _ in items])
+        same = [any_of(times == 0, self.same(one.terms["str"], found.terms["str"])) for times, one in items]
+        self.known += [all_ > 0, any_of(negated(whole), all_of(all_ == 1, *same))]
+        self.plain.append(whole)
+        return _chosen(found.being("str"), parts, found.typed())
+
+    def _distinct(self, plan: Plan, scope: Scope) -> Value:
+        """The different texts that items give. An item that stands for many alike gives its own and any others."""
+        source = self.items(plan[2], scope)
+        known, made = [source.being("list")], []
+        chosen: list[tuple[Formula, Any]] = []
+        for times, item in source.terms["list"]():
+            inside = self.inside(scope, plan[4], item)
+            test, one = self.truth(plan[3], inside), self.value(plan[1], inside).typed("str")
+            known.append(any_of(times == 0, test.false, all_of(test.true, one.being("str"))))
+            if "str" not in one.terms:
+                continue
+            text, there = one.terms["str"], self.expression(all_of(times > 0, test.true, one.being("str")))
+            again = any_of(*(all_of(was, self.same(text, former)) for was, former in chosen))
+            many = self.variable(f"different {json.dumps(plan)} {inside[plan[4]].name}", z3.Int)
+            own = z3.If(self.expression(all_of(there, negated(again))), self.number(1), self.number(0))
+            self.known += [many >= own, z3.If(there, many <= times, many == 0)]
+            self.plain.append(many == own)
+            chosen.append((there, text))
+            made.append((many, one))
+        found = Value({"list": True}, {"list": lambda: made}, Type("list", Type("str")))
+        return _chosen(source.being("list"), _chosen(all_of(*known), found, _FAULT), source.typed())
 
     def _arithmetic(self, plan: Plan, scope: Scope) -> Value:
         parts = [self.value(part, scope).typed("number") for part in plan[1:]]
@@ -483,7 +614,7 @@ class Translation:
             raise Untranslated(f"`{plan[0]}()` of given characters")
         changed = self.made(Type("str"), self.told(plan, scope, f"`{plan[0]}()`"))
         out, stays = _CHANGED[plan[0]]
-        same, plain = found.terms["str"] == changed.terms["str"], self.within(found, "matches", stays)
+        same, plain = self.same(found.terms["str"], changed.terms["str"]), self.within(found, "matches", stays)
         self.known += [self.within(changed, "matches", out), any_of(negated(plain), same)]
         self.plain += [any_of(plain, negated(self.within(found, "matches", out))), same]
         return replace(found, terms=changed.terms, name="")
@@ -497,44 +628,56 @@ def _sizes(plans: list[Plan]) -> dict[str, int]:
     """How many different items each list needs: one for each question (inside of a loop over another list, for each of
     its items), one for each way to be counted, one for each place.
     """
-    asked: dict[str, dict[tuple[str, str], Plan]] = {}  # by list: by the question and the list of the loop around it
+    asked: dict[str, dict[tuple[str, tuple[str, ...]], Plan]] = {}  # by list: by the question and the lists around it
     nodes = [node for plan in plans for node in walk(plan)]
     for node in nodes:
-        if (source := _source(node)) is not None:
-            asked.setdefault(_last(source), {})[json.dumps(node), ""] = node
+        for name in _asked_of(node):
+            asked.setdefault(name, {})[json.dumps(node), ()] = node
     for loop in (node for node in nodes if OPERATIONS[node[0]].call == LOOP):
         for node in (node for part in children(loop) if part is not loop[2] for node in walk(part)):
-            if (source := _source(node)) is not None and ["item", loop[-1]] not in walk(source):
-                asked[_last(source)].pop((json.dumps(node), ""), None)
-                asked[_last(source)][json.dumps(node), _last(loop[2])] = node
+            for name in _asked_of(node, loop[-1]):
+                asked[name].pop((json.dumps(node), ()), None)
+                asked[name][json.dumps(node), _names(loop[2])] = node
 
     def size(name: str, within: tuple[str, ...] = ()) -> int:
         if name in within:
             return MOST_ITEMS + 1
         found, counts, places = 0, 0, [0, 0]
         for (_, outer), node in asked.get(name, {}).items():
-            times = size(outer, (*within, name)) if outer else 1
+            times = math.prod(size(one, (*within, name)) for one in outer)
             if node[0] == "index":
                 places[node[2] >= 0] = max(places[node[2] >= 0], node[2] + 1, -node[2])
             else:
                 found += times
-                counts += times if node[0] == "count" else 0
+                counts += times if node[0] in ("count", "distinct") else 0
         return int(found + 2 ** min(counts, MOST_ITEMS) + sum(places))
 
-    return {name: size(name) for name in asked}
+    different = {name for node in nodes if node[0] == "distinct" for name in _asked_of(node)}  # so does an example
+    return {name: max(size(name), MOST_ITEMS * (name in different)) for name in asked}
 
 
-def _source(node: Plan) -> Plan | None:
-    """The list about whose items a node asks."""
-    at = {"index": 1, **dict.fromkeys(["any", "all", "in", "within", "count"], 2)}.get(node[0])
-    return None if at is None else node[at]
+_ASKED = {"index": 1, **dict.fromkeys(["any", "all", "in", "within", "count", "distinct", "sum"], 2)}
 
 
-def _last(plan: Plan) -> str:
-    """The name by which a list is known: a fact's path, a field's name."""
-    while plan[0] in ("as", "default", "if"):
-        plan = plan[1] if plan[0] != "if" else plan[2]
-    return str(plan[1]) if plan[0] in ("fact", "item") else str(plan[2]) if plan[0] in ("field", "key") else ""
+def _asked_of(node: Plan, var: str = "") -> tuple[str, ...]:
+    """The names of the lists about whose items a node asks, but for a list of a loop's variable."""
+    at = _ASKED.get(node[0])
+    return () if at is None or ["item", var] in walk(node[at]) else _names(node[at])
+
+
+def _names(plan: Plan) -> tuple[str, ...]:
+    """The names by which a list is known, and those above it in a document: a fact's path, a field's or key's name."""
+    if plan[0] in ("as", "default", "entry", "keys"):
+        return _names(plan[1])
+    if plan[0] == "if":
+        return tuple(dict.fromkeys(_names(plan[2]) + _names(plan[3])))
+    if plan[0] in ("distinct", "split"):
+        return _names(plan[2]) if plan[0] == "distinct" else ("split",)
+    if plan[0] == "at":
+        steps = steps_of(plan[2][1])
+        above = [step or "" for step, after in zip(steps, [*steps[1:], None], strict=True) if after is None]
+        return tuple(dict.fromkeys([*(_names(plan[1]) if steps[0] is None else ()), *above]))
+    return (str(plan[1] if plan[0] in ("fact", "item") else plan[2] if plan[0] in ("field", "key") else ""),)
 
 
 def _null(self: Translation, plan: Plan, scope: Scope) -> Truth:
@@ -593,6 +736,11 @@ VALUES: dict[str, Callable[[Translation, Plan, Scope], Value]] = {
     "default": Translation._default,
     "if": Translation._conditional,
     "index": Translation._index,
+    "entry": Translation._entry,
+    "at": Translation._at,
+    "split": Translation._split,
+    "distinct": Translation._distinct,
+    "keys": lambda self, plan, scope: self.items(["as", plan[1], ["map"]], scope),
     "list": Translation._listed,
     "as": lambda self, plan, scope: self.value(plan[1], scope).typed(*plan[2]),
 }

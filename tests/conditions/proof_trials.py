@@ -21,7 +21,7 @@ from ahp.conditions import proofs, reference
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
 from ahp.conditions.guards import as_fact, reads
 from ahp.conditions.schema import Schema
-from ahp.conditions.translate import Translation, Value, all_of, negated
+from ahp.conditions.translate import Translation, Value, all_of, any_of, negated
 from ahp.conditions.typecheck import Checked, ConditionError, check
 from ahp.policy import layers
 from ahp.policy.sources import TextSource
@@ -43,11 +43,14 @@ SCHEMA = Schema(
         "tests.failed": {"type": "int", "optional": True, "nullable": True, "min": 0},
         "tool.input": {"type": "map"},
         "push.is_force": {"type": "bool"},
+        "content.after": {"type": "map"},
+        "owners.of": {"type": "map[list[str]]"},
     }
 )
 TEXTS = ["", "main", "fix/a", "src/a.py", "a.exe", "wip", "Fix: b", "docs/x.md"]
 GLOBS = ["*.exe", "*.ex?", "src/**", "src/*", "**/*.py", "docs/", "[a-f]*", "!*", "a/**/b"]
 PATTERNS = ["^fix", "(?i)wip", "^(feat|fix)", "a.b", "[0-9]+$", "x{2,3}", "^$", "\\\\.py$", "(?:src|docs)/"]
+PLACES = ["x", "x.y", "*", "x.*", "*.y", "x.*.y", "x.*.*"]
 ORDERS = ["<", "<=", ">", ">=", "==", "!="]
 
 
@@ -97,8 +100,35 @@ class Drawn:
                 f"files.changed[{self.one(0, -1)}] == '{self.one(*TEXTS)}'",
                 f"commit.subject {self.one(*ORDERS)} branch.name",
                 f"commit.subject.lower() == {self.one(*TEXTS)!r}",
+                *self.documents(literal),
             ]
         return f"({self.one(*found)})"
+
+    def documents(self, literal: str) -> list[str]:
+        """Questions about what files say, and about what is computed of paths."""
+        document = self.one("content.after['main']", "content.after[commit.subject]", "tool.input")
+        place, number = f"at({document}, '{self.one(*PLACES)}')", self.random.randrange(3)
+        question = self.one(f"u == {literal}", "u > 1", "u.y == true", f"{literal} in u", "has(at(u, 'y'))")
+        folders = f"distinct(f.split('/')[0] for f in files.changed if f != {literal})"
+        return [
+            f"{self.one('any', 'all')}({question} for u in {place})",
+            f"any(at(content.after[f], 'x') == {literal} for f in files.changed)",
+            f"count(u for u in {place}) {self.one(*ORDERS)} {number}",
+            f"has({place})",
+            f"{literal} in {place}",
+            f"{place} == {self.one(literal, number, 'true')}",
+            f"{literal} in keys(content.after)",
+            f"len({folders}) {self.one(*ORDERS)} {number}",
+            f"any(g == {literal} for g in {folders})",
+            f"count(o for o in owners.of[commit.subject]) {self.one(*ORDERS)} {number}",
+            f"any({literal} in owners.of[f] for f in files.changed)",
+        ]
+
+    def document(self, depth: int = 3) -> Any:
+        if depth == 0 or self.random.random() < 0.2:
+            return self.one(None, True, False, 1, 2, *TEXTS[:4])
+        below = [self.document(depth - 1) for _ in range(self.random.randrange(3))]
+        return self.one(below, dict(zip(self.random.sample("xyz", len(below)), below, strict=True)))
 
     def condition(self, depth: int) -> str:
         if depth == 0:
@@ -130,6 +160,8 @@ class Drawn:
             "tests.failed": self.one(None, number()),
             "tool.input": {key: self.one(None, True, number(), 0.5, text(), []) for key in ("n", "s", "b")},
             "push.is_force": self.one(True, False),
+            "content.after": {text(): self.document() for _ in range(3)},
+            "owners.of": {text(): [text() for _ in range(self.random.randrange(3))] for _ in range(3)},
         }
         found["tool.input"].pop(self.one("n", "s", "b", ""), None)
         return {path: MISSING if self.random.random() < 0.1 else value for path, value in found.items()}
@@ -322,13 +354,29 @@ def _fixed(translation: Translation, one: Value, found: Any) -> Any:
     kind = "null" if found is None else next((name for of, name in kinds if isinstance(found, of)), "absent")
     parts = [one.being(kind)]
     if kind == "map":
-        members = list(translation.members.get(one.name, {}).items())
-        parts += [_fixed(translation, member, found.get(key, MISSING)) for key, member in members]
-    elif kind == "list" and "list" in one.terms:
-        parts += _fixed_items(translation, one.terms["list"], found)
+        for key, member in list(translation.members.get(one.name, {}).items()):
+            parts.append(_fixed_member(translation, key, member, found))
+        if one.name in translation.lists:
+            parts += _fixed_items(translation, translation.lists[one.name], list(found.values()))
+    elif kind == "list" and one.name in translation.lists:
+        parts += _fixed_items(translation, translation.lists[one.name], found)
     elif kind in ("bool", "number", "str"):
         parts.append(one.terms[kind] == translation.constant(found).terms[kind])
     return None if None in parts else all_of(*parts)
+
+
+def _fixed_member(translation: Translation, key: Any, member: Value, found: dict[str, Any]) -> Any:
+    """What a map has for a key, for each text that the term of one may be, or the list of its keys."""
+    if key is None:
+        return _fixed(translation, member, list(found))
+    if isinstance(key, str):
+        return _fixed(translation, member, found.get(key, MISSING))
+    texts = [translation.constant(one).terms["str"] for one in found]
+    each = [_fixed(translation, member, one) for one in found.values()]
+    if None in each:
+        return None
+    other = all_of(*(key != text for text in texts), _fixed(translation, member, MISSING))
+    return any_of(other, *(all_of(key == text, one) for text, one in zip(texts, each, strict=True)))
 
 
 def _fixed_items(translation: Translation, items: list[tuple[Any, Value]], found: list[Any]) -> list[Any]:
