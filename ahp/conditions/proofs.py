@@ -28,6 +28,7 @@ _TEXT_STEPS = 5_000  # for one text: beside large patterns, a step takes up to 0
 _ROUNDS = 200  # of lemmas about texts
 _MEMORY = 4_000  # MB that the solver takes in a process: a step may need any amount
 _LONGEST = 20_000  # items of a list in an example
+_FEW = 100  # parts of a text in an example
 _MODELS = 16  # that are tried for an example
 _FALSE, _UNKNOWN, _TRUE = 0, 1, 2
 
@@ -195,8 +196,20 @@ class Solver:
                 found[language.get_id()] = language, inside.decl(), z3.is_true(model.eval(inside, True))
             outcomes = {self._choose(number, list(found.values())) for number, found in asked.items()}
             if "unsat" not in outcomes:
+                self._join(model, asked)
                 return "unknown" if "unknown" in outcomes else "sat"
         return "unknown"
+
+    def _join(self, model: Any, asked: dict[int, dict[int, _Asked]]) -> None:
+        """Writes a text of parts as these say, where nothing that is asked of it is against that."""
+        for text, between, items in self.translation.joined:
+            number = model.eval(text, True).as_long()
+            counted = [(model.eval(times, True).as_long(), item.terms["str"]) for times, item in items]
+            parts = [model.eval(part, True).as_long() for times, part in counted for _ in range(min(times, _FEW))]
+            whole = between.join(self.words.get(part, "x") for part in parts)
+            is_free = number not in range(len(self.translation.literals)) and whole not in self.translation.literals
+            if is_free and len(parts) > 1 and not self._unlike(whole, list(asked[number].values())):
+                self.words[number] = whole
 
     def _choose(self, number: int, asked: list[_Asked]) -> str:
         """Finds a text for a number that is in just these languages; where there is none, adds the lemma."""

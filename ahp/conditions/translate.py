@@ -149,6 +149,7 @@ class Translation:
         self.literals: list[str] = []  # texts that are written out; each stands for its place here
         self.texts: dict[int, Any] = {}  # numbers that stand for a text, by their identity for the solver
         self.asked: list[tuple[Any, Any, Formula]] = []  # a text, a language, that it is in there
+        self.joined: list[tuple[Any, str, list[tuple[Any, Value]]]] = []  # a text, what parts it, its parts
         self.variables: dict[str, Any] = {}
         self.known: list[Formula] = []
         self.plain: list[Formula] = []  # what an example has, if it can, the last ones with less need
@@ -345,7 +346,7 @@ class Translation:
         """Any value of an expression's type. Raises Untranslated where that is a list or a map."""
         types = {**self.types, **{var: one.type for var, one in scope.items()}}
         kind = infer(plan, types)
-        if _STATES.get(kind.name, kind.name) not in ("bool", "number", "str"):
+        if _STATES.get(kind.name, kind.name) not in ("bool", "number", "str", "list"):
             raise why
         name = self.told(plan, scope, str(why))
         found = self.perhaps(self.made(kind, name))
@@ -564,7 +565,9 @@ class Translation:
         all_ = z3.Sum([times for times, _ in items])
         same = [any_of(times == 0, self.same(one.terms["str"], found.terms["str"])) for times, one in items]
         self.known += [all_ > 0, any_of(negated(whole), all_of(all_ == 1, *same))]
+        self.known += [negated(self.within(one, "in", other[1])) for _, one in items]
         self.plain.append(whole)
+        self.joined.append((found.terms["str"], other[1], items))
         return _chosen(found.being("str"), parts, found.typed())
 
     def _distinct(self, plan: Plan, scope: Scope) -> Value:
