@@ -91,7 +91,7 @@ def _made(checker: Checker, node: ast.Call, operation: Operation, before: list[T
         pitfalls.compared(checker, *operands)
     if operation.name == "glob":
         pitfalls.globbed(checker, *operands)
-    elif operation.name == "matches":
+    elif operation.name in ("matches", "groups"):
         pitfalls.searched(checker, operands[1])
     if operation.name == "contains":
         return operators.membership(checker, operands[1], operands[0], node)
@@ -192,7 +192,7 @@ def _compile(checker: Checker, node: ast.expr, name: str, pattern: Any) -> None:
     whose = f" of {ast.unparse(node)}" if isinstance(node, ast.Attribute) else ""
     for one in several:
         try:
-            globs.glob(one) if name == "glob" else regexes.regex(one)
+            {"glob": globs.glob, "groups": regexes.groups}.get(name, regexes.regex)(one)
         except globs.PatternError as error:
             hint = "" if name == "glob" else _mended(one)
             raise checker.refuse(node, "pattern", f"{quoted(one, 40)}{whose} is not a {what}: {error}", hint) from None
@@ -266,7 +266,10 @@ def _asked(
         else:
             chosen = [*chosen, question]
     question = _joined(checker, node, "or" if operation.name == "all" else "and", chosen)
-    return checker.made(node, operation.name, question, source, parameter=var)
+    if operation.name != "exists_one":
+        return checker.made(node, operation.name, question, source, parameter=var)
+    how_many = checker.made(node, "count", question, source, parameter=var)
+    return checker.made(node, "==", how_many, checker.made(node, "const", parameter=1))
 
 
 def _joined(checker: Checker, node: ast.expr, op: str, parts: list[Typed]) -> Typed:

@@ -4,7 +4,7 @@ A maker takes the builder and a node of the plan. What policies ask most (a fact
 own. Native operations raise on null and on MISSING, so the common case needs no checks.
 """
 
-from ahp.conditions.globs import PatternError
+from ahp.conditions.globs import PatternError, bounded
 from ahp.conditions.runtime import MAX_CHARS, MAX_ITEMS, MISSING, Bound, PlanError, Undecided, number, present, unusable
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _MOST_TESTS = 100
-_tests: "dict[Any, Callable[[str], bool]]" = {}
+_tests: "dict[Any, Callable[[str], Any]]" = {}
 
 
 def const(builder: "Builder", node: "Any") -> "Closure":
@@ -299,40 +299,40 @@ def typed(builder: "Builder", node: "Any") -> "Closure":
     return value
 
 
-def pattern(compiler: "Callable[[Any], Callable[[str], bool]]") -> "Maker":
+def pattern(compiler: "Callable[[Any], Callable[[str], Any]]") -> "Maker":
     """The maker for `[name, text, pattern, known]`: a pattern is compiled at its first use, one that varies (a limit
     that differs by environment) once for each of the `known` values.
     """
 
     def make(builder: "Builder", node: "Any") -> "Closure":
         text = builder.build(node[1])
-        compiled: dict[Any, Callable[[str], bool]] = {}
+        compiled: dict[Any, Callable[[str], Any]] = {}
         if node[2][0] == "const":
             fixed = node[2][1]
 
-            def test(facts: "Slots") -> bool:
+            def test(facts: "Slots") -> "Any":
                 if not compiled:
                     compiled[0] = _compiled(compiler, fixed)
-                return bool(compiled[0](text(facts)))
+                return compiled[0](text(facts))
 
             return test
         known, chosen = list(node[3]), builder.build(node[2])
 
-        def varying(facts: "Slots") -> bool:
+        def varying(facts: "Slots") -> "Any":
             wanted = present(chosen(facts))
             key = tuple(wanted) if isinstance(wanted, list) else wanted
             if key not in compiled:
                 if wanted not in known:
                     raise Bound("a pattern that was not checked when the policy was read")
                 compiled[key] = _compiled(compiler, wanted)
-            return bool(compiled[key](text(facts)))
+            return compiled[key](text(facts))
 
         return varying
 
     return make
 
 
-def _compiled(compiler: "Callable[[Any], Callable[[str], bool]]", wanted: "Any") -> "Callable[[str], bool]":
+def _compiled(compiler: "Callable[[Any], Callable[[str], Any]]", wanted: "Any") -> "Callable[[str], Any]":
     """The test of a pattern; the refs of a push, and what an agent does, are asked the same ones again and again."""
     key = (compiler, tuple(wanted) if isinstance(wanted, list) else wanted)
     known = _tests.get(key)
@@ -355,4 +355,12 @@ def regexes(pattern: "Any") -> "Callable[[str], bool]":
     if not isinstance(pattern, list):
         return regex(pattern)
     tests = [regex(one) for one in pattern]
-    return lambda text: any(test(text) for test in tests)
+    return lambda text: bounded(text) == text and any(test(text) for test in tests)
+
+
+def groups(pattern: "Any") -> "Callable[[str], list[str]]":
+    """The groups of one regular expression, or of the first of several that matches."""
+    from ahp.conditions.regexes import groups
+
+    found = [groups(one) for one in (pattern if isinstance(pattern, list) else [pattern])]
+    return lambda text: next((parts for one in found if (parts := one(bounded(text)))), [])

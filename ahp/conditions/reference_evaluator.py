@@ -164,6 +164,13 @@ def _kleene(questions: Sequence[Callable[..., bool]], decisive: bool) -> bool:
     return not decisive
 
 
+def _groups(text: Any, patterns: Any) -> list[str]:
+    if not isinstance(text, str) or patterns is None:
+        _null()
+    several = patterns if isinstance(patterns, (list, tuple)) else [patterns]
+    return next((found for one in several if (found := regexes.groups(one)(text))), [])
+
+
 class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-ignore]
     """simpleeval with names and attributes that are mapping keys and nothing else, and with Kleene's logic."""
 
@@ -175,6 +182,7 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-i
             "contains": lambda container, item: _inside(item, container),
             "glob": _globs,
             "matches": _matches,
+            "groups": _groups,
             **{name: _function(entry) for name, entry in callables(FUNCTION).items() if entry.function},
         }
         self.constants = constants
@@ -341,7 +349,7 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-i
         total: Any = 0
         for answer in answers:  # one by one: sum() rounds floats differently since Python 3.12
             total = total + answer()
-        return total
+        return total == 1 if name == "exists_one" else total
 
     def _item(self, name: str, loop: ast.GeneratorExp, item: Any) -> Any:
         clause = loop.generators[0]
@@ -356,7 +364,7 @@ class Evaluator(simpleeval.EvalWithCompoundTypes):  # type: ignore[misc,unused-i
             if name == "all":
                 return not _kleene([*questions, lambda: not self._truth(loop.elt)], False)
             is_item = isinstance(loop.elt, ast.Name) and loop.elt.id == var
-            if name == "any" or not is_item:
+            if name in ("any", "exists_one") or not is_item:
                 questions.append(partial(self._truth, loop.elt))
             return _kleene(questions, False)
         finally:

@@ -19,12 +19,33 @@ def regex(pattern: str) -> "Test":
     Text is matched as UTF-8; the bytes of an undecodable file name stand for themselves. A flag like `(?i)` must come
     first.
     """
+    _, spans = _matcher(pattern, captures=False)
+    return lambda text: bool(spans(*_encoded(text))[0][0] >= 0)
+
+
+def groups(pattern: str) -> "Callable[[str], list[str]]":
+    """The groups of the first match, "" for one that takes no part; [] where there is none. Raises PatternError."""
+    compiled, spans = _matcher(pattern, captures=True)
+    if not compiled.NumberOfCapturingGroups():
+        raise PatternError("no part of it stands in parentheses")
+
+    def found(text: str) -> list[str]:
+        data, errors = _encoded(text)
+        whole, *parts = spans(data, errors)
+        none = whole[0] < 0
+        return [] if none else [data[begin:end].decode("utf-8", errors) if begin >= 0 else "" for begin, end in parts]
+
+    return found
+
+
+def _matcher(pattern: str, captures: bool) -> "tuple[Any, Callable[[bytes, str], list[tuple[int, int]]]]":
+    """The compiled expression, and where in a text it and its groups match."""
     _flags_first(pattern)
     re2 = _load()
     options = re2.Options()
     options.max_mem = MAX_REGEX_MEMORY
     options.log_errors = False
-    options.never_capture = True
+    options.never_capture = not captures
     try:
         compiled = re2(pattern.encode("utf-8"), options)
     except UnicodeEncodeError:
@@ -33,16 +54,17 @@ def regex(pattern: str) -> "Test":
         raise PatternError(compiled.error().decode("utf-8", "replace"))
     match, unanchored = compiled.Match, re2.Anchor.UNANCHORED
 
-    def test(text: str) -> bool:
-        if len(text) > MAX_CHARS:
-            bounded(text)
-        try:
-            data = text.encode("utf-8", "surrogateescape")
-        except UnicodeEncodeError:
-            data = text.encode("utf-8", "surrogatepass")
-        return bool(match(unanchored, data, 0, len(data))[0][0] >= 0)
+    return compiled, lambda data, _: match(unanchored, data, 0, len(data))
 
-    return test
+
+def _encoded(text: str) -> tuple[bytes, str]:
+    """A text as bytes, and how they are to be decoded again."""
+    if len(text) > MAX_CHARS:
+        bounded(text)
+    try:
+        return text.encode("utf-8", "surrogateescape"), "surrogateescape"
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass"), "surrogatepass"
 
 
 def _flags_first(pattern: str) -> None:

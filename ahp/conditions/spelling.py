@@ -10,11 +10,12 @@ _KNOWN_AS = {
     "length": "len", "size": "len", "includes": "contains", "include": "contains", "index": "contains", "find":
     "contains", "match": "matches", "test": "matches", "regex": "matches", "search": "matches", "fullmatch":
     "matches", "re": "matches", "fnmatch": "glob", "exists": "has", "defined": "has", "isset": "has", "some": "any",
-    "every": "all", "exists_one": "any", "startsWith": "startswith", "starts_with": "startswith", "hasPrefix":
+    "every": "all", "startsWith": "startswith", "starts_with": "startswith", "hasPrefix":
     "startswith", "endsWith": "endswith", "ends_with": "endswith", "hasSuffix": "endswith", "toLowerCase": "lower",
     "toLower": "lower", "lowerAscii": "lower", "casefold": "lower", "toUpperCase": "upper", "toUpper": "upper",
     "trim": "strip", "get": "default", "coalesce": "default", "lstrip": "strip", "rstrip": "strip", "Bash": "shell",
-    "bash": "shell", "sh": "shell",
+    "bash": "shell", "sh": "shell", "one": "exists_one", "existsOne": "exists_one", "capture": "groups", "group":
+    "groups", "extract": "groups",
 }  # fmt: skip
 
 # What people write by habit of another language, and what stands for it here.
