@@ -17,12 +17,16 @@ HERE = Path(__file__).parent
 ALL = ["core", "python", "node", "go", "rust", "java", "conventional-commits", "tickets", "agents"]
 # Those that begin in shadow.
 SHADOWS = [
+    "c",
     "ci",
     "docker",
+    "elixir",
     "kubernetes",
     "licences",
     "notebooks",
     "owners",
+    "php",
+    "ruby",
     "sql",
     "supply-chain",
     "terraform",
