@@ -2,8 +2,10 @@
 
 import os
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
+from ahp.conditions import evaluate, guards
 from ahp.facts.default_branch import default_branch
 from ahp.hosts import command_trust, history, table
 from ahp.policy import compile as compiling
@@ -26,6 +28,7 @@ FIRST_TEST = "/.ahp/tests/first.yaml"
 _LOOKED_AT = 100
 _SUBJECTS = (1000, 50_000)  # latest subjects, and all: a type of commit may be new, or rest for long
 _REVIEWED = re.compile(r"\(#[0-9]+\)|^Merge |^Revert \"")  # what a pull request leaves on the default branch
+_MEANT = 30  # globs of tracked files
 _YOUNG = 10  # commits a project has while it is tried out
 _SOME = 10  # one direct commit in so many is a habit, not an accident
 
@@ -86,8 +89,11 @@ def adopt(
     if isinstance(usual, list):
         arguments = [f"--max-count={_SUBJECTS[-1]}", "--format=%s"]
         subjects = repo.run("log", "-z", *arguments, "--").decode("utf-8", "replace").split("\0")
-        plan.types = [*dict.fromkeys(kind for n in _SUBJECTS for kind in starter.types_for(subjects[:n], usual))]
-        policy = _policy(plan)
+        own = [kind for n in _SUBJECTS for kind in starter.types_for(subjects[:n], usual)]
+        types = [*dict.fromkeys([*usual, *own, *found.commit_types])]
+        plan.types = types if len(types) > len(usual) else []
+    plan.meant = _meant(repo, policy)
+    policy = _policy(plan)
     tally = history.judge(repo, history.enforced(policy), past, seen)
     _soften(plan, repo, tally, policy, past)
     _write(repo.root, starter.write(plan), starter.first_test(plan))
@@ -95,6 +101,37 @@ def adopt(
     done = Adoption(PROJECT[1:], plan, _compiled(where), tally, on_default=on_default)
     _trust(where, actor, done)
     return done
+
+
+def _meant(repo: Repository, policy: Policy) -> list[str]:
+    """Globs of the tracked files that rules about names would name: who keeps them in git means to."""
+    listed = os.fsdecode(repo.run("ls-files", "-z", "--cached", "--eol")).split("\0")
+    kinds = {path: kind.startswith("i/-text") for kind, _, path in (line.partition("\t") for line in listed) if path}
+    binary = [path for path, is_binary in kinds.items() if is_binary and os.path.isfile(f"{repo.root}/{path}")]
+    changes = [{"path": path, "bytes": os.path.getsize(f"{repo.root}/{path}")} for path in binary]
+    known = {"added": [*kinds], "binary": binary, "deleted": [], "changes": changes}
+    facts: dict[str, object] = {f"files.{name}": value for name, value in known.items()}
+    found: Counter[str] = Counter()
+    for rule in policy.rules:
+        if rule.each is None or "limits.meant" not in rule.condition.text or not rule.reads <= facts.keys():
+            continue
+        var, paths = rule.each.var, sorted(rule.reads)
+        slots = {path: at for at, path in enumerate([*paths, var])}
+        names = evaluate.build(guards.as_fact(rule.condition.plan, var), slots)
+        items = evaluate.closure(rule.each.plan, slots)([facts[path] for path in paths])
+        found.update(_like(path) for path in items if names([*(facts[one] for one in paths), path]))
+    return [pattern for pattern, _ in found.most_common(_MEANT) if pattern]
+
+
+def _like(path: str) -> str:
+    """The glob of files like this one: those of its ending beside it, or of its name where that begins with a dot."""
+    folder, _, name = path.rpartition("/")
+    if not path.isprintable() or not set("[]*?!\\").isdisjoint(path):
+        return ""
+    ending = os.path.splitext(name)[1]
+    if not ending:
+        return f"/{path}"
+    return name if name.startswith(".") else f"/{folder}/*{ending}".replace("//", "/")
 
 
 def _unknown_default(repo: Repository) -> str:

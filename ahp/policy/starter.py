@@ -27,6 +27,7 @@ _TEST_HEAD = """\
 _TESTS = (("no-merge-markers", "  facts: {diff: {added: [{path: a.txt, line: 1, text: '<<<<<<< HEAD'}]}}\n"),)
 _PROTECTED = "  protected: [{branch}]   # no remote says which branch is the default one\n"
 _TYPES = "  commit_types: [{types}]   # the usual ones, and those in use here\n"
+_MEANT = "  meant: [{meant}]   # git tracks such files already: rules about names let them be\n"
 _RULES = {
     "ruff": """\
   ruff-clean:
@@ -64,8 +65,8 @@ class Plan:
     those that begin as a prompt.
 
     `branch` is the default branch where only its name here tells it, else "". `types` are the types of conventional
-    commits, where the usual ones are not all that are in use. `install` is the command that installs ahp on any
-    machine, "" where none is known.
+    commits, where the usual ones are not all that are in use; `meant` are globs of files that git tracks. `install` is
+    the command that installs ahp on any machine, "" where none is known.
     """
 
     survey: Survey
@@ -73,16 +74,20 @@ class Plan:
     branch: str = ""
     install: str = ""
     types: list[str] = field(default_factory=list)
+    meant: list[str] = field(default_factory=list)
     watched: dict[str, str] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
 
 
 def packs_for(survey: Survey, subjects: list[str]) -> list[str]:
-    """The packs for a project; conventional commits where at least four of five subjects already are."""
+    """The packs for a project; conventional commits where at least four of five subjects already are, or where a
+    checker asks for them and there are no five.
+    """
     packs = ["core", *survey.languages]
     packs += ["agents"] if survey.agents else []
     written = [subject for subject in subjects if not subject.startswith(("Merge ", 'Revert "'))]
-    packs += ["conventional-commits"] if len(written) >= 5 and _are_conventional(written) else []
+    is_convention = _are_conventional(written) if len(written) >= 5 else bool(survey.commit_types)
+    packs += ["conventional-commits"] if is_convention else []
     # Both bring `tickets`; what is said in Chinese comes first, because Monoco's own commands have no language.
     gates = (["tickets-zh"] if survey.chinese else []) + (["monoco"] if survey.monoco else [])
     return packs + ((gates or ["tickets"]) if survey.tickets else [])
@@ -123,6 +128,7 @@ def write(plan: Plan) -> str:
     parts = [_HEAD.format(found=found, install=plan.install or _UNKNOWN, packs=", ".join(plan.packs))]
     limits = [_PROTECTED.format(branch=_quoted(plan.branch))] if plan.branch else []
     limits += [_TYPES.format(types=", ".join(map(_quoted, plan.types)))] if plan.types else []
+    limits += [_MEANT.format(meant=", ".join(map(_quoted, plan.meant)))] if plan.meant else []
     parts += ["\nlimits:\n", *limits] if limits else []
     tools = [tool for tool in _RULES if tool in survey.tools]
     if tools:

@@ -47,6 +47,12 @@ _NAMED = {
     "coverage": ("[tool.coverage", "[coverage:", "pytest-cov"),
     "eslint": ('"eslint"',),
 }
+# Files that say which types of commit there are: checkers, and what an editor shows to whoever writes a message.
+_CHECKERS = ("commitlint.config.*", ".commitlintrc*", "verify-commit*", ".gitmessage*", ".github/semantic.yml", ".cz*")
+_WORKFLOWS = (".github/workflows/*.yml", ".github/workflows/*.yaml")
+# Several words with more than a blank between them, or one at the head of a line with a colon behind it.
+_ENUMERATED = re.compile(r"\w+(?:[ \t]*[\n'\"|,*-][\s'\"|,*-]*\w+)+")
+_AT_HEAD = re.compile(r"^[ \t#*-]*([a-z]+)(?:\([^)\n]*\))?[ \t]*:", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,8 @@ class Survey:
     `managers` are other hook managers.
 
     `mypy_files` says that mypy's configuration names what it checks, `monoco` that Monoco keeps the tickets, `chinese`
-    that most of them are written in Chinese, `agents` that coding agents work here.
+    that most of them are written in Chinese, `agents` that coding agents work here. `commit_types` are those that a
+    checker of messages names.
     """
 
     languages: tuple[str, ...]
@@ -66,6 +73,7 @@ class Survey:
     monoco: bool = False
     chinese: bool = False
     agents: bool = False
+    commit_types: tuple[str, ...] = ()
 
     def found(self) -> list[str]:
         """All of it as words for people."""
@@ -90,7 +98,20 @@ def look(tree: Tree, *, agents: bool = False) -> Survey:
         monoco=monoco,
         chinese=_are_chinese(tree, tickets[-_SAMPLE:]),
         agents=agents or "AGENTS.md" in top,  # which many agents read
+        commit_types=_commit_types(tree, paths),
     )
+
+
+def _commit_types(tree: Tree, paths: list[str]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for path in filter(glob([*_CHECKERS, *_WORKFLOWS]), paths):
+        text = re.sub(r"//.*|/\*(?s:.*?)\*/", "", _text(tree, path))
+        if path.startswith(_WORKFLOWS[0][:-5]) and "semantic-pull-request" not in text:
+            continue
+        for words in [*(re.findall(r"\w+", part) for part in _ENUMERATED.findall(text)), _AT_HEAD.findall(text)]:
+            if {"feat", "fix"} <= {*words}:
+                found |= dict.fromkeys(word for word in words if re.fullmatch("[a-z]{2,16}", word))
+    return tuple(found)
 
 
 def _languages(paths: list[str]) -> tuple[str, ...]:

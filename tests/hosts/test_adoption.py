@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ahp.cli import main
 from ahp.hosts import adoption, policy_test
 from ahp.hosts.asking import around
 from ahp.policy import cache, cases
@@ -246,3 +247,39 @@ def test_a_rule_about_words_begins_as_a_warning_and_all_of_the_history_tells_typ
     assert "conventional-subject" in done.plan.asked
     assert "conventional-subject: {level: prompt}" in written(repo)
     assert done.plan.types[-2:] == ["bump", "wip"]
+
+
+def test_what_git_tracks_already_is_meant(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    repo.commit("one", **{".env.development": "HOST=localhost\n", "assets/a.bin": "\0\1", "tests/b.bin": "\0"})
+    repo.commit("two", **{"ship/app.keystore": "x\n", "doc/a.png": "\0"})
+    done = adopt()
+    assert sorted(done.plan.meant) == [".env.development", "/assets/*.bin", "/ship/*.keystore"]
+    assert "meant: ['" in written(repo)
+    repo.write("assets/b.bin", "\0\2")
+    repo.write("other/b.bin", "\0\2")
+    repo.add()
+    assert main.run(["check", "pre-commit"]) == 0
+    said = capsys.readouterr().out
+    assert "other/b.bin" in said and "assets/b.bin" not in said
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("commitlint.config.js", "rules: { // feat, nope, fix\n 'type-enum': [2, 'always', ['feat', 'fix', 'deps']] }"),
+        (".commitlintrc.yml", "rules:\n  type-enum:\n    - 2\n    - always\n    - - feat\n      - fix\n      - deps\n"),
+        ("scripts/verify-commit.js", "const re = /^(revert: )?(feat|fix|docs|deps)(\\(.+\\))?: .{1,50}/\n"),
+        (
+            ".github/workflows/title.yml",
+            "- uses: amannn/action-semantic-pull-request@v5\n  with:\n   types: |\n    feat\n    fix\n    deps\n",
+        ),
+        (".gitmessage", "# feat: something new\n# fix: a bug\n# deps(x): dependencies\n"),
+    ],
+)
+def test_the_types_of_a_checker_that_is_there_are_read(repo: Repo, path: str, text: str) -> None:
+    repo.commit("feat: one", **{path: text})
+    done = adopt()
+    assert "conventional-commits" in done.plan.packs and "deps" in done.plan.types
+    assert "nope" not in done.plan.types
+    levels = {rule.intensity["default"] for rule in done.policy.rules if rule.trigger == "commit-msg"}
+    assert levels == {"prompt"}
