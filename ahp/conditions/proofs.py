@@ -20,7 +20,7 @@ from ahp.conditions import reference
 from ahp.conditions.evaluate import Bound, Undecided
 from ahp.conditions.guards import as_fact
 from ahp.conditions.schema import Type
-from ahp.conditions.translate import Formula, Translation, Truth, Value, all_of, any_of, negated
+from ahp.conditions.translate import Formula, Translation, Truth, Value, all_of, any_of, day_of, negated
 from ahp.conditions.typecheck import Checked
 
 STEPS = 60_000  # of the solver for one question
@@ -201,14 +201,14 @@ class Solver:
         return "unknown"
 
     def _join(self, model: Any, asked: dict[int, dict[int, _Asked]]) -> None:
-        """Writes a text of parts as these say, where nothing that is asked of it is against that."""
-        for text, between, items in self.translation.joined:
+        """Writes a text that is made of others, or of a number, where nothing that is asked of it is against that."""
+        for text, items, write in self.translation.made_of:
             number = model.eval(text, True).as_long()
-            counted = [(model.eval(times, True).as_long(), item.terms["str"]) for times, item in items]
-            parts = [model.eval(part, True).as_long() for times, part in counted for _ in range(min(times, _FEW))]
-            whole = between.join(self.words.get(part, "x") for part in parts)
+            counted = [(model.eval(times, True).as_long(), model.eval(part, True).as_long()) for times, part in items]
+            parts = [part for times, part in counted for _ in range(min(times, _FEW))]
+            whole = write(parts) if write is day_of else write([self.words.get(part, "x") for part in parts])
             is_free = number not in range(len(self.translation.literals)) and whole not in self.translation.literals
-            if is_free and len(parts) > 1 and not self._unlike(whole, list(asked[number].values())):
+            if is_free and not self._unlike(whole, list(asked.get(number, {}).values())):
                 self.words[number] = whole
 
     def _choose(self, number: int, asked: list[_Asked]) -> str:
@@ -303,7 +303,7 @@ def _facts(translation: Translation, model: Any, words: Mapping[int, str]) -> Fa
             for key, one in there.items()
         }
         more = {str(at): one for at, one in enumerate(listed(translation.lists.get(name, ())))}
-        keys = listed(members[None].terms["list"]()) if None in members else []
+        keys = listed(members[None].listed) if None in members else []
         return {**dict.fromkeys(keys), **more, **found}
 
     def listed(items: Iterable[tuple[Any, Value]]) -> list[Any]:

@@ -17,6 +17,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from fractions import Fraction
 from functools import partial, reduce
 from typing import Any
@@ -31,6 +32,8 @@ from ahp.conditions.regular import Patterns, Untranslated
 from ahp.conditions.schema import ANY, Type
 
 MOST_ITEMS = 8  # different items of one list
+_NO_PROOF = 3  # items of a list that would need more: enough for most examples
+_LAST_DAY = 40_000  # of an example, from 1970 on
 _SHORT = 250  # items of a kind that an example has at most, if it can
 _STATES = {"int": "number", "float": "number", "record": "map"}  # of the types that have another name
 _ANY = ("null", "bool", "number", "str", "list", "map")  # what a map's value may be
@@ -101,6 +104,11 @@ class Value:
         kinds = [one for one, holds in self.states.items() if holds is not False and one in _ANY[1:]]
         return kinds[0] if len(kinds) == 1 else ""
 
+    @property
+    def listed(self) -> list[tuple[Any, Value]]:
+        """The items where it is a list, the values where it is a map."""
+        return list(self.terms.get("list", list)())
+
     def typed(self, *kinds: str) -> Value:
         """The same where one of these kinds is needed: any other one is a fault."""
         states = {state: holds for state, holds in self.states.items() if state in (*kinds, "absent")}
@@ -149,7 +157,9 @@ class Translation:
         self.literals: list[str] = []  # texts that are written out; each stands for its place here
         self.texts: dict[int, Any] = {}  # numbers that stand for a text, by their identity for the solver
         self.asked: list[tuple[Any, Any, Formula]] = []  # a text, a language, that it is in there
-        self.joined: list[tuple[Any, str, list[tuple[Any, Value]]]] = []  # a text, what parts it, its parts
+        self.made_of: list[
+            tuple[Any, list[tuple[Any, Any]], Callable[[list[Any]], str]]
+        ] = []  # texts: (how often, term)
         self.variables: dict[str, Any] = {}
         self.known: list[Formula] = []
         self.plain: list[Formula] = []  # what an example has, if it can, the last ones with less need
@@ -213,7 +223,8 @@ class Translation:
     def _items(self, name: str, kind: Type, list_name: str) -> list[tuple[Any, Value]]:
         """The items of the list of a name and type, made when something asks for them: a document has no end."""
         if name not in self.lists:
-            slots = [f"{name}[{at}]" for at in range(min(self.sizes.get(list_name, 1), MOST_ITEMS))]
+            size = self.sizes.get(list_name, 1)
+            slots = [f"{name}[{at}]" for at in range(size if size <= MOST_ITEMS else _NO_PROOF)]
             items = [(self.variable(f"{one} times", z3.Int), self.made(kind.item or ANY, one)) for one in slots]
             self.known += [times >= 0 for times, _ in items]
             self.plain += [times <= most for most in (_SHORT, 1) for times, _ in items]
@@ -271,14 +282,18 @@ class Translation:
         language = self.patterns.either(self.patterns.language(op, one) for one in given)
         sorts, term = (z3.IntSort(self.context), z3.BoolSort(self.context)), found.terms["str"]
         inside = z3.Function(f"in {language.get_id()}", *sorts)(term)
-        self.same(term, term)
+        self.kept(term)
         self.asked.append((term, language, inside))
         return inside
 
-    def same(self, *both: Any) -> Formula:
-        """That two terms stand for the same text. An example has a text for each term that is asked about."""
-        self.texts |= {term.get_id(): term for term in both}
-        return both[0] == both[1]
+    def kept(self, term: Any) -> Any:
+        """A term for which an example has a text: one that something asks about."""
+        self.texts[term.get_id()] = term
+        return term
+
+    def same(self, one: Any, other: Any) -> Formula:
+        """That two terms stand for the same text."""
+        return self.kept(one) == self.kept(other)
 
     # Conditions.
 
@@ -415,7 +430,7 @@ class Translation:
         if (is_list := container.being("list")) is not False:
             if "list" not in container.terms:
                 raise Untranslated("a list that is computed")
-            equal = [all_of(times > 0, self.equal(item, one)) for times, one in container.terms["list"]()]
+            equal = [all_of(times > 0, self.equal(item, one)) for times, one in container.listed]
             known.append(all_of(item.there, is_list))
             holds.append(all_of(is_list, any_of(*equal)))
         if (is_text := container.being("str", "map")) is not False and item.being("str") is not False:
@@ -447,7 +462,7 @@ class Translation:
     def _any_or_all(self, plan: Plan, scope: Scope) -> Truth:
         source = self.items(plan[2], scope)
         parts = []
-        for times, item in source.terms["list"]():
+        for times, item in source.listed:
             one = self.truth(plan[1], self.inside(scope, plan[3], item))
             parts.append((times > 0, one if plan[0] == "any" else Truth(one.false, one.true)))
         some = all_of(source.being("list"), any_of(*(all_of(there, one.true) for there, one in parts)))
@@ -459,7 +474,7 @@ class Translation:
     def _count(self, plan: Plan, scope: Scope) -> Value:
         source = self.items(plan[2], scope)
         known, numbers = [source.being("list")], [self.number(0)]
-        for times, item in source.terms["list"]():
+        for times, item in source.listed:
             chosen = self.truth(plan[1], self.inside(scope, plan[-1], item))
             known.append(any_of(times == 0, chosen.true, chosen.false))
             numbers.append(z3.If(self.expression(chosen.true), times, self.number(0)))
@@ -469,7 +484,7 @@ class Translation:
         if any(node[0] == "distinct" for node in walk(plan[1])):
             raise Untranslated("the order of what is distinct")
         source, at = self.items(plan[1], scope), plan[2]
-        items = source.terms["list"]() if at >= 0 else source.terms["list"]()[::-1]
+        items = source.listed if at >= 0 else source.listed[::-1]
         found = _FAULT
         for place in reversed(range(len(items))):
             end = z3.Sum([times for times, _ in items[: place + 1]])
@@ -494,7 +509,7 @@ class Translation:
 
     def _length(self, plan: Plan, scope: Scope) -> Value:
         found = self.items(plan[1], scope)
-        return _number(z3.Sum([self.number(0), *(times for times, _ in found.terms["list"]())]), found.being("list"))
+        return _number(z3.Sum([self.number(0), *(times for times, _ in found.listed)]), found.being("list"))
 
     def _member(self, plan: Plan, scope: Scope) -> Value:
         base = self.value(plan[1], scope).typed("map")
@@ -510,8 +525,7 @@ class Translation:
         base, key = self.value(plan[1], scope).typed("map"), self.value(plan[2], scope).typed("str")
         if "map" not in base.terms or "str" not in key.terms:
             raise Untranslated("a key of what is computed")
-        self.same(key.terms["str"], key.terms["str"])
-        inner = base.terms["map"](key.terms["str"])
+        inner = base.terms["map"](self.kept(key.terms["str"]))
         found = _chosen(base.being("map"), _chosen(key.being("str"), inner, key.typed()), base.typed())
         return replace(found, type=inner.type, name=inner.name)
 
@@ -524,16 +538,15 @@ class Translation:
                 raise Untranslated("a place in a list of a document")
             below: list[tuple[Any, Value]] = []
             for times, one in found:
+                if step is not None and one.being("map") is False:
+                    continue
                 if step is not None and "map" in one.terms:
                     inner = one.terms["map"](step)
                     is_so = all_of(one.being("map"), inner.there)
                     below.append((z3.If(self.expression(is_so), times, self.number(0)), inner))
                 elif step is None and "list" in one.terms:
                     is_so = all_of(times > 0, one.being("list", "map"))
-                    items = [
-                        (z3.If(self.expression(is_so), often, self.number(0)), item)
-                        for often, item in one.terms["list"]()
-                    ]
+                    items = [(z3.If(self.expression(is_so), often, self.number(0)), item) for often, item in one.listed]
                     below += items if None not in steps[:at] else [self._below(times, *item) for item in items]
                 elif one.being("list", "map") is not False:
                     raise Untranslated("a place in what is computed")
@@ -561,21 +574,35 @@ class Translation:
         if other[0] != "const" or not other[1] or "str" not in found.terms:
             raise Untranslated("`split()` by what is computed")
         parts = self.made(Type("list", Type("str")), self.told(plan, scope, "`split()`"), "split")
-        items, whole = parts.terms["list"](), negated(self.within(found, "in", other[1]))
+        items, whole = parts.listed, negated(self.within(found, "in", other[1]))
         all_ = z3.Sum([times for times, _ in items])
         same = [any_of(times == 0, self.same(one.terms["str"], found.terms["str"])) for times, one in items]
         self.known += [all_ > 0, any_of(negated(whole), all_of(all_ == 1, *same))]
         self.known += [negated(self.within(one, "in", other[1])) for _, one in items]
         self.plain.append(whole)
-        self.joined.append((found.terms["str"], other[1], items))
+        listed = [(times, one.terms["str"]) for times, one in items]
+        self.made_of.append((found.terms["str"], listed, other[1].join))
         return _chosen(found.being("str"), parts, found.typed())
+
+    def _days(self, plan: Plan, scope: Scope) -> Value:
+        """The days to a date, any number, but the same for the same text; in an example a whole one."""
+        found = self.value(plan[1], scope).typed("str")
+        if "str" not in found.terms:
+            return found
+        self.told(plan, scope, "`days()`")
+        text, whole = self.kept(found.terms["str"]), z3.IntSort(self.context)
+        number = z3.Function("days", whole, z3.RealSort(self.context))(text)
+        is_date = z3.Function("is a date", whole, z3.BoolSort(self.context))(text)
+        self.plain += [is_date, z3.IsInt(number), number >= 0, number < _LAST_DAY]
+        self.made_of.append((text, [(self.number(1), z3.ToInt(number))], day_of))
+        return _chosen(found.being("str"), _number(number, is_date), found.typed())
 
     def _distinct(self, plan: Plan, scope: Scope) -> Value:
         """The different texts that items give. An item that stands for many alike gives its own and any others."""
         source = self.items(plan[2], scope)
         known, made = [source.being("list")], []
         chosen: list[tuple[Formula, Any]] = []
-        for times, item in source.terms["list"]():
+        for times, item in source.listed:
             inside = self.inside(scope, plan[4], item)
             test, one = self.truth(plan[3], inside), self.value(plan[1], inside).typed("str")
             known.append(any_of(times == 0, test.false, all_of(test.true, one.being("str"))))
@@ -707,6 +734,10 @@ ORDERS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+def day_of(days: list[Any]) -> str:
+    return (date(1970, 1, 1) + timedelta(days=sum(days))).isoformat()
+
+
 def _down(one: Any, other: Any) -> Any:
     return z3.If(other > 0, one / other, -one / -other)  # Z3 rounds down for a positive divisor
 
@@ -742,6 +773,7 @@ VALUES: dict[str, Callable[[Translation, Plan, Scope], Value]] = {
     "entry": Translation._entry,
     "at": Translation._at,
     "split": Translation._split,
+    "days": Translation._days,
     "distinct": Translation._distinct,
     "keys": lambda self, plan, scope: self.items(["as", plan[1], ["map"]], scope),
     "list": Translation._listed,
