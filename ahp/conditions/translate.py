@@ -480,6 +480,18 @@ class Translation:
             numbers.append(z3.If(self.expression(chosen.true), times, self.number(0)))
         return _number(z3.Sum(numbers), all_of(*known))
 
+    def _sum(self, plan: Plan, scope: Scope) -> Value:
+        """Any number, and in an example the sum."""
+        parts, mostly = [self.number(0)], self.taken(plan, scope, Untranslated("`sum()`"))
+        for times, item in self.items(plan[2], scope).listed:
+            inside = self.inside(scope, plan[4], item)
+            there = all_of(times > 0, self.truth(plan[3], inside).true)
+            one = self.value(plan[1], inside).typed("number")
+            if "number" in one.terms:
+                parts.append(z3.If(self.expression(there), one.terms["number"], self.number(0)))
+        self.plain += [mostly.terms["number"] == z3.Sum(parts), mostly.being("number")]
+        return mostly
+
     def _index(self, plan: Plan, scope: Scope) -> Value:
         if any(node[0] == "distinct" for node in walk(plan[1])):
             raise Untranslated("the order of what is distinct")
@@ -766,6 +778,7 @@ VALUES: dict[str, Callable[[Translation, Plan, Scope], Value]] = {
     **dict.fromkeys(_CHANGED, Translation._changed_text),
     **dict.fromkeys(["field", "key"], Translation._member),
     "count": Translation._count,
+    "sum": Translation._sum,
     "len": Translation._length,
     "default": Translation._default,
     "if": Translation._conditional,

@@ -67,6 +67,18 @@ MORE = [
     "tests.failed <= files.insertions",
     "commit.subject.lower() == 'wip'",
     "(tests.failed + files.insertions) % 2 == 0",
+    "at(content.after['main'], 'x') == 'main'",
+    "has(at(content.after['main'], 'x.y'))",
+    "at(content.after[commit.subject], 'x') == 1",
+    "any(u == 'main' for u in at(content.after['main'], 'x.*'))",
+    "count(u for u in at(content.after['main'], 'x.*.y')) == 1",
+    "'main' in at(content.after['main'], 'x.*')",
+    "has(content.after[branch.name])",
+    "len(owners.of[commit.subject]) == 1",
+    "len(distinct(f for f in files.changed)) == 2",
+    "len(distinct(f for f in files.changed if f != 'main')) == 1",
+    "any(k == 'main' for k in content.after)",
+    "len(keys(tool.input)) > 1",
 ]
 PATTERNS = ["^fix", "a$", "(?i)FIX", "[^a-m]i", "[^m]a", "a.e", r"\.", r"\w\W", r"\d|\D\s", "(?:s|d)oc?"]
 PATTERNS += [r"\\bexe", r"ma\\b", "(?m)^w"]
@@ -152,6 +164,7 @@ RULES = [(op, name) for op in QUESTIONS for name in TRUTHS if op != "has" or nam
 RULES += [(op, "one more") for op in ("len", "count")]
 RULES += [(op, "never a fault") for op in ("len", "count", "as", "if", "index")]
 RULES += [("key", "never absent"), ("if", "never null")]
+RULES += [(op, "never absent") for op in ("at", "entry")]
 
 
 @pytest.mark.slow
@@ -185,6 +198,13 @@ def _logic() -> Iterator[tuple[str, str, Any]]:
     yield "Translation", "equal", lambda self, one, other: all_of(one.being("null"), other.being("null"))
     arithmetic, typed = Translation._arithmetic, Value.typed
     yield "Translation", "_arithmetic", lambda self, plan, scope: _never("fault")(arithmetic(self, plan, scope))
+    entry, distinct, items = Translation._entry, Translation._distinct, Translation.items
+    yield "Translation", "_entry", lambda self, plan, scope: _never("fault")(entry(self, plan, scope))
+    yield "Translation", "_below", lambda self, times, often, item: (times, item)
+    yield "Translation", "kept", lambda self, term: term
+    yield "Translation", "_distinct", lambda self, plan, scope: items(self, plan[2], scope)
+    yield "Translation", "_distinct", lambda self, plan, scope: _never("list")(distinct(self, plan, scope))
+    yield "Translation", "items", lambda self, plan, scope: replace(items(self, plan, scope), terms={})
     yield "Value", "typed", lambda self, *kinds: _never("fault")(typed(self, *kinds))
     yield "Solver", "_choose", lambda self, number, asked: "sat"
     yield "regular", "outside", lambda ranges: list(ranges)

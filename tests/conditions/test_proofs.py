@@ -97,6 +97,7 @@ EDITS = [
      "stronger"),
     ("any(at(u, 'y') == 'a' for u in at(tool.input, 'x.*'))", "any(u == 'a' for u in at(tool.input, 'x.*.y'))",
      "weaker"),  # false and not undecided where an item has no `y`
+    ("days(commit.subject) > 3", "days(commit.subject) > 4", "weaker"),
     ("any(k in ['a', 'b'] for k in tool.input)", "any(k == 'a' for k in keys(tool.input))", "weaker"),
     ("tool.input[branch.kind] == 1", "tool.input[branch.kind] in [1, 2]", "stronger"),
     ("len(distinct(f for f in files.changed)) > 3", "len(distinct(f for f in files.changed)) > 4", "weaker"),
@@ -300,6 +301,7 @@ def test_an_item_by_its_place_is_exact() -> None:
         "at(tool.input, 'a.0') == 30",
         "at(tool.input, 'a') == [1]",
         "sum(len(f) for f in files.changed) == 3",
+        "days(commit.subject) > 3",
         "distinct(f for f in files.changed)[0] == 'a'",
         "'2' in commit.subject.split('-')",
         "branch.kind.replace('a', 'b') == 'b'",
