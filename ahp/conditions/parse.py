@@ -22,7 +22,7 @@ from ahp.conditions.spelling import MENDED, OPERATORS
 # In eval mode CPython does not look for the source file, and no real file is named so.
 _SOURCE = "<condition>"
 _ASK_FOR_MORE = ("and", "or", "not", "in", "is", "if", "else")
-_UNCOUNTED = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.comprehension, ast.Expression)
+_UNCOUNTED = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.comprehension)
 
 
 def parse(text: str) -> ast.expr:
@@ -41,9 +41,7 @@ def parse(text: str) -> ast.expr:
             raise Refused("bound", f"the condition nests more than {MAX_DEPTH} deep", Place()) from None
         except (ValueError, OverflowError) as error:
             raise Refused("syntax", f"not a condition: {error}", Place()) from None
-    nodes = list(ast.walk(tree))
-    _relocate(nodes, source, tokens[0].at, text)
-    _bounds(tree, nodes)
+    _check(tree, source, tokens[0].at, text)
     return tree
 
 
@@ -63,42 +61,28 @@ def _on_one_line(tokens: list[Token]) -> str:
     return "".join(parts)
 
 
-def _relocate(nodes: list[ast.AST], source: str, before: int, text: str) -> None:
-    """Positions in characters of the text as it was written; `ast` counts UTF-8 bytes of the trimmed line."""
+def _check(tree: ast.expr, source: str, before: int, text: str) -> None:
+    """Checks the bounds, level by level. `ast` counts UTF-8 bytes of the source; nodes get their place in the text, where
+    that begins at `before`.
+    """
     data = source.encode("utf-8", "surrogatepass")
-    for node in nodes:
-        if isinstance(node, ast.expr):
-            found = place(text, before + len(data[: node.col_offset].decode("utf-8", "replace")))
-            node.lineno, node.col_offset = found.line, found.column
-
-
-def _bounds(tree: ast.expr, nodes: list[ast.AST]) -> None:
-    count = 0
     level: list[ast.AST] = [tree]
-    depth = 0
+    depth = count = 0
     while level:
-        depth += 1
-        counted = [node for node in level if not isinstance(node, _UNCOUNTED)]
-        count += len(counted)
+        for node in level:
+            if isinstance(node, ast.expr):
+                found = place(text, before + len(data[: node.col_offset].decode("utf-8", "replace")))
+                node.lineno, node.col_offset = found.line, found.column
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                refuse_hidden(node.value, place_of(node), "a string")  # an escape may have made it
+        depth, count = depth + 1, count + len(level)
         if depth > MAX_DEPTH:
-            raise Refused("bound", f"the condition nests more than {MAX_DEPTH} deep", place_of(counted[0]))
+            raise Refused("bound", f"the condition nests more than {MAX_DEPTH} deep", place_of(level[0]))
         if count > MAX_NODES:
-            raise Refused("bound", f"a condition has at most {MAX_NODES} parts", place_of(counted[0]), "split the rule")
-        level = [child for node in level for child in _inner(node)]
-    for node in nodes:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            refuse_hidden(node.value, place_of(node), "a string")  # an escape may have made it
-
-
-def _inner(node: ast.AST) -> list[ast.AST]:
-    """The parts of a node; a comprehension and what only marks an operator are not levels of their own."""
-    found: list[ast.AST] = []
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.comprehension):
-            found.extend(ast.iter_child_nodes(child))
-        elif not isinstance(child, _UNCOUNTED):
-            found.append(child)
-    return [child for child in found if not isinstance(child, _UNCOUNTED)]
+            raise Refused("bound", f"a condition has at most {MAX_NODES} parts", place_of(level[0]), "split the rule")
+        below = [child for node in level for child in ast.iter_child_nodes(node)]
+        loops = [child for node in below if isinstance(node, ast.comprehension) for child in ast.iter_child_nodes(node)]
+        level = [child for child in (*below, *loops) if not isinstance(child, _UNCOUNTED)]
 
 
 def _neighbours(tokens: list[Token], text: str) -> None:

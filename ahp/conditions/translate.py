@@ -624,8 +624,7 @@ class Translation:
             again = any_of(*(all_of(was, self.same(text, former)) for was, former in chosen))
             many = self.variable(f"different {json.dumps(plan)} {inside[plan[4]].name}", z3.Int)
             own = z3.If(self.expression(all_of(there, negated(again))), self.number(1), self.number(0))
-            self.known += [many >= own, z3.If(there, many <= times, many == 0)]
-            self.plain.append(many == own)
+            self.known += [many >= own, z3.If(there, many <= times, many == 0), z3.Implies(times == 1, many == own)]
             chosen.append((there, text))
             made.append((many, one))
         found = Value({"list": True}, {"list": lambda: made}, Type("list", Type("str")))
