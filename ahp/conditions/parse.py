@@ -62,8 +62,9 @@ def _on_one_line(tokens: list[Token]) -> str:
 
 
 def _check(tree: ast.expr, source: str, before: int, text: str) -> None:
-    """Checks the bounds, level by level. `ast` counts UTF-8 bytes of the source; nodes get their place in the text, where
-    that begins at `before`.
+    """Checks the bounds, level by level, and places each node in the text, where the source begins at `before`.
+
+    `ast` counts UTF-8 bytes.
     """
     data = source.encode("utf-8", "surrogatepass")
     level: list[ast.AST] = [tree]
