@@ -15,6 +15,7 @@ from ahp.runner.words.plan import (
     PlanStep,
     StepStatus,
     cut,
+    free_names,
     names,
     parse_plan_from_text,
     ready_steps,
@@ -137,6 +138,13 @@ class PlannedWork:
             except PlanError as error:
                 if error.no_plan and self._answered(reply, finished, again=attempt == _ATTEMPTS):
                     return
+                if attempt == _ATTEMPTS and isinstance(reply, Act) and reply.calls:  # it would rather begin
+                    only = PlanStep(id=next(free_names([one.id for one in finished])), description=self._state.task)
+                    plan, read_as = (
+                        Plan(title="the task", steps=[only]),
+                        ["calls in place of a plan were read as one step"],
+                    )
+                    break
                 if attempt == _ATTEMPTS:
                     said = "; ".join(error.problems)
                     if self._session.cut:

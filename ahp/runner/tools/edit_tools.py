@@ -1,5 +1,6 @@
 """The tools that change parts of files: search and replace, and unified patches."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -163,6 +164,8 @@ def _places(lines: list[str], old: list[str], first: int) -> list[int]:
 _SEARCH = AliasChoices("search", "old_string", "old_str", "old_text", "old", "find")
 _REPLACE = AliasChoices("replace", "new_string", "new_str", "new_text", "new", "replacement")
 _ALL = AliasChoices("all", "replace_all")
+# One replacement as Cline and aider write it.
+_BLOCK = re.compile(r"^[-<]{5,} SEARCH\n(.*?)^={5,}\n(.*?)^[+>]{5,} REPLACE", re.DOTALL | re.MULTILINE)
 _FLAT = frozenset(str(name) for choices in (_SEARCH, _REPLACE, _ALL) for name in choices.choices)
 
 
@@ -189,7 +192,10 @@ class EditArgs(FileArgs):
     @model_validator(mode="before")
     @classmethod
     def _one_edit(cls, given: Any) -> Any:
-        """One replacement may stand beside the path."""
+        """One replacement may stand beside the path, and blocks of SEARCH and REPLACE in `diff`."""
+        if isinstance(given, dict) and (blocks := _BLOCK.findall(str(given.get("diff", "")))):
+            rest = {name: value for name, value in given.items() if name != "diff"}
+            return {**rest, "edits": [{"search": old, "replace": new} for old, new in blocks]}
         if not isinstance(given, dict) or "edits" in given or not given.keys() & _FLAT:
             return given
         rest = {name: value for name, value in given.items() if name not in _FLAT}

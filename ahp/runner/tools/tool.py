@@ -72,9 +72,9 @@ TRAINED = {
     "read_file": "read cat open_file view_file view",
     "list_files": "ls list list_dir list_directory glob find_files",
     "search": "grep search_files search_code rg",
-    "write_file": "write create_file save_file create",
+    "write_file": "write write_to_file create_file save_file create",
     "append_file": "append append_to_file",
-    "edit": "edit_file str_replace search_replace replace replace_in_file str_replace_editor "
+    "edit": "edit_file multiedit str_replace search_replace replace replace_in_file str_replace_editor "
     "str_replace_based_edit_tool text_editor",
     "apply_patch": "patch apply_diff",
     "run_command": "run_cmd shell bash sh exec execute_command execute_bash terminal run_shell_command local_shell "
@@ -86,6 +86,9 @@ WRITING = frozenset(
 )
 # What editors with one name for several tools say in `command`.
 _EDITOR_COMMANDS = {"view": "read_file", "create": "write_file", "str_replace": "edit"}
+_WRAPPERS = frozenset({"args", "arguments", "input", "parameters"})
+_COMMENTS = frozenset({"description", "explanation", "reason", "thought"})  # what clients ask for beside a call
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 _NO_TEXT = re.compile(r"[\0\udc80-\udcff]")
 # Kinds whose calls count as writing unless the tool says that it does not.
@@ -250,6 +253,8 @@ class Toolbox:
     def own_call(self, name: str, args: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """Name and arguments of a call as ahp's tools have them: an editor says in `command` which one is meant."""
         own = self.own_name(name)
+        if own in TRAINED and own in self.tools:
+            args = _own_args(args)
         meant = _EDITOR_COMMANDS.get(str(args.get("command")))
         if own != "edit" or name == own or meant not in self.tools:
             return own, args
@@ -291,6 +296,13 @@ class Toolbox:
         else:
             return valid
         raise InvalidCall("E_INVALID_ARGS", f"{tool.name}: {problem}")
+
+
+def _own_args(args: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a tool of ahp's out of a wrapper, without comments, and with `filePath` as `file_path`."""
+    if len(args) == 1 and isinstance(inner := next(map(args.get, _WRAPPERS & args.keys()), None), dict):
+        args = inner
+    return {_HUMP.sub("_", name).lower(): value for name, value in args.items() if name not in _COMMENTS}
 
 
 def told(value: Any) -> Any:

@@ -198,12 +198,12 @@ def _own_name(name: str, tools: Collection[str]) -> str | None:
 
 
 def _object(given: Any) -> dict[str, Any] | None:
-    """Arguments as an object; some interfaces write it as text."""
-    if isinstance(given, str):
-        try:
-            return markup.load_object(given, raw_lines=True)
-        except ValueError:
-            return None
+    """Arguments as an object; some interfaces write it as text, some models as the text of a text."""
+    try:
+        while isinstance(given, str):
+            given = markup.load(given, raw_lines=True)
+    except ValueError:
+        return None
     return given if isinstance(given, dict) else None
 
 

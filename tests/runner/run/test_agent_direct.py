@@ -138,7 +138,10 @@ def test_deeply_nested_replies_break_nothing(opening: str, depth: int) -> None:
     closing = "".join(mark for mark in closing if mark in "}]")
     reply = opening + "[" * depth + "]" * depth + closing
     for planning in (False, True):
-        assert Scene([reply, reply, *["words"] * 4], planning=planning).turn.stop_reason in ("DONE", "PLAN_INVALID")
+        assert Scene([reply, reply, DONE, *["words"] * 4], planning=planning).turn.stop_reason in (
+            "DONE",
+            "PLAN_INVALID",
+        )
 
 
 def test_thoughts_are_no_part_of_an_answer() -> None:
