@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ahp.runner.run.run_state import NO_EVIDENCE
-from tests.runner.models.server import Play, chat, error, resets, says
+from tests.runner.models.server import Play, chat, error, resets, says, sends
 
 TASK = "Mend add in calc.py: it subtracts."
 ASKED = "What does add in calc.py do?"
@@ -389,6 +389,7 @@ SSE = (
     )
     + b'data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
 )
+STREAMED = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 FAILURES = [
     _fails("a reset before the reply", resets(), CALL, DID),
     _fails(
@@ -426,7 +427,7 @@ FAILURES = [
     ),
     _fails("no system role", says(error("System role not supported by the template"), 400), CALL, DID),
     _fails("another name of the limit", says(error("use max_completion_tokens instead of max_tokens"), 400), CALL, DID),
-    _fails("a stream that nobody asked for", says(SSE), DID),
+    _fails("a stream that nobody asked for", sends(STREAMED + SSE), DID),
     _fails("broken off by the server", chat("I", "error"), CALL, DID),
 ]
 

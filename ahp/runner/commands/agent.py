@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ahp.runner.models.model import Model
     from ahp.runner.run.agent import Agent, AgentTurn
     from ahp.runner.run.events import EventLog, Listener
+    from ahp.runner.run.live import Live
     from ahp.runner.tools.tool import Tool
 
 _LIVE = click.option(
@@ -97,10 +98,11 @@ def run(
     asked = given.model() if given else _connected(config, **named)
     tools = given.toolbox() if given else _project_tools()
     run_id = runs.new_id()
-    with closing(EventLog(runs.events_path(root, run_id), _listeners(live, form))) as events:
+    shown = _live(live, form)
+    with closing(EventLog(runs.events_path(root, run_id), _listeners(shown, form))) as events:
         if script:
             runs.keep_script(root, run_id, script)
-        with _agent(root, run_id, config, events, model=asked, tools=tools, issue=issue) as agent:
+        with _agent(root, run_id, config, events, shown, model=asked, tools=tools, issue=issue) as agent:
             turn = agent.run(task)
     return _ended(turn, run_id, form)
 
@@ -143,7 +145,8 @@ def resume(
     scripted = script or (None if any(named.values()) else runs.kept_script(root, run_id))
     given = load_script(scripted) if scripted else None
     config = load_config(root)
-    with closing(EventLog(runs.events_path(root, run_id), _listeners(live, form), resumes=True)) as events:
+    shown = _live(live, form)
+    with closing(EventLog(runs.events_path(root, run_id), _listeners(shown, form), resumes=True)) as events:
         past = RunState.of(events.seen)
         if past.issue is not None and "start" in past.moved:
             check_branch(root, past.issue)
@@ -155,7 +158,7 @@ def resume(
             if given
             else (_connected(config, **past.asked(**named)), _project_tools())
         )
-        with _agent(root, run_id, config, events, model=asked, tools=tools, issue=past.issue) as agent:
+        with _agent(root, run_id, config, events, shown, model=asked, tools=tools, issue=past.issue) as agent:
             turn = agent.resume()
     return _ended(turn, run_id, form)
 
@@ -179,7 +182,15 @@ def _project_tools() -> "list[Tool]":
 
 @contextmanager
 def _agent(
-    root: str, run_id: str, config: "AgentConfig", events: "EventLog", *, tools: "Iterable[Tool]", **more: Any
+    root: str,
+    run_id: str,
+    config: "AgentConfig",
+    events: "EventLog",
+    shown: "Live | None",
+    *,
+    model: "Model",
+    tools: "Iterable[Tool]",
+    **more: Any,
 ) -> "Iterator[Agent]":
     """The agent of one run, with its MCP servers; its gate knows it as one session, however often it is resumed.
 
@@ -192,21 +203,27 @@ def _agent(
 
     gate = RepositoryGate(root, session=run_id)
     move = ticket_moves(root, more["issue"]) if more["issue"] else None
+    show = getattr(model, "show", None)
+    if show is not None and shown is not None and config.jobs == 1:  # of several nobody could tell who speaks
+        show(shown.hear)
     try:
         with connected(config.mcp_servers, root) as added:
-            yield Agent(tools=[*tools, *added], gate=gate, config=config, root=root, move=move, events=events, **more)
+            yield Agent(model, [*tools, *added], gate=gate, config=config, root=root, move=move, events=events, **more)
     except (KeyboardInterrupt, Ended):
         click.echo(f"ahp: interrupted\n  go on:         ahp agent resume {run_id}", err=True)
         raise
 
 
-def _listeners(live: bool | None, form: str) -> "tuple[Listener, ...]":
+def _live(live: bool | None, form: str) -> "Live | None":
     """What shows a run while it goes on: by default where a person looks on and has not asked for events."""
-    from ahp.runner.run.live import show
+    from ahp.runner.run.live import Live
 
-    shown = live or (live is None and form == "text" and sys.stderr.isatty())
+    return Live() if live or (live is None and form == "text" and sys.stderr.isatty()) else None
+
+
+def _listeners(shown: "Live | None", form: str) -> "tuple[Listener, ...]":
     told: tuple[Listener, ...] = (lambda event: click.echo(jsontext.encode(event)),) if form == "json" else ()
-    return (*((show,) if shown else ()), *told)
+    return told if shown is None else (shown, *told)
 
 
 def _ended(turn: "AgentTurn", run_id: str, form: str) -> int:

@@ -8,16 +8,19 @@ import math
 import re
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from ahp.protocol.text import one_line
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models.endpoint import BASE_URL, KEY, MODEL, Endpoint, endpoint, key_of, row
 from ahp.runner.models.model import ContextOverflow, Model, ModelError, NativeCall
 from ahp.system import installed, jsontext, wings
-from ahp.system.errors import AhpError, Timeout
+from ahp.system.deadline import awaited, within
+from ahp.system.errors import AhpError
 
 T = TypeVar("T")
 
@@ -38,7 +41,8 @@ _OVERFLOW = re.compile(
 _REPLIES = frozenset({"choices", "content", "data"})  # keys of what is no error
 # Without one of these headers a reply ends where the connection does, also where that broke.
 _TELLS_ITS_END = frozenset({"content-length", "transfer-encoding"})
-_JSON = {"Content-Type": "application/json", "Accept": "application/json"}
+_JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+_STREAM = "text/event-stream"
 # What a server says of a request that it will never take as it is, also with status 500.
 _REFUSED = re.compile(r"role|template|jinja|tool|grammar|schema|response_format|max_completion_tokens", re.IGNORECASE)
 
@@ -61,56 +65,72 @@ def library(name: str, extra: str = "runner") -> Any:
 Send = Callable[[str, Mapping[str, Any] | None], Awaitable[Any]]
 
 
-class Exchange:
-    """Requests to one endpoint with one key, which is in nothing that comes back from it."""
+# (what a streamed reply is so far, its next part) → the text that the part says. The whole gets `ended` by the last.
+Join = Callable[[dict[str, Any], Mapping[str, Any]], str]
 
-    def __init__(self, to: Endpoint, key: str | None, model: str) -> None:
+
+class Exchange:
+    """Requests to one endpoint with one key, which is in nothing that comes back from it.
+
+    `join` puts a streamed reply together, and `tell`, where there is one, hears its text as it comes.
+    """
+
+    def __init__(self, to: Endpoint, key: str | None, model: str, join: Join | None = None) -> None:
         self.to = to
         self.key = key
+        self.tell: Callable[[str], object] | None = None
+        self._join = join
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
         self.who = f"the model {one_line(model, 80)} at {to.base_url}"
         self._api = row(to.api)
         self._httpx = library("httpx2")
         self._secrets = [key] if key and len(key) >= _SHORTEST_KEY else []
 
     def within(self, timeout_s: float, talk: Callable[[Send], Awaitable[T]]) -> T:
-        """What `talk` returns, which may send several requests. At `timeout_s` its connection is closed.
+        """What `talk` returns, which may send several requests; at `timeout_s` the one that is open is closed.
 
         Raises Timeout, ModelError, ContextOverflow, Refused.
         """
+        answer: Any = talk(lambda path, request: self._body(path, request, timeout_s))
+        return cast(T, awaited(answer, timeout_s, self.who))
 
-        async def limited() -> T:
-            async with asyncio.timeout(timeout_s), self._client(timeout_s) as client:
-                return await talk(lambda path, request: self._body(client, path, request))
+    async def _client(self) -> Any:
+        """The client of this thread, whose connection one request after the other uses."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            kept = self._kept()
+            self._clients[loop] = kept, await anext(kept)
+        return self._clients[loop][1]
 
-        try:
-            return asyncio.run(limited())
-        except TimeoutError:
-            raise Timeout(f"{self.who} did not answer within {timeout_s:g} s") from None
+    async def _kept(self) -> AsyncIterator[Any]:
+        """A client until its event loop closes: no redirects (the key would go along), no proxy to this machine.
 
-    def _client(self, timeout_s: float) -> Any:
-        """No redirects (the key would go along), no proxy to this machine. Raises ModelError for unusable settings."""
+        Raises ModelError for unusable settings.
+        """
         name, scheme = self._api.auth
         try:
-            return self._httpx.AsyncClient(
+            client = self._httpx.AsyncClient(
                 trust_env=not self.to.is_local,
                 # Certificates take longer to load than a local server to answer, and here none is ever looked at.
                 verify=not (self.to.is_local and self.to.base_url.startswith("http:")),
-                timeout=timeout_s,
                 headers={**self._api.headers, **({name: scheme + self.key} if self.key else {})},
             )
         except Exception as error:  # noqa: BLE001  # such as a proxy's address, which may hold a password
             raise self._broken(error) from None
+        async with client:
+            yield client
 
-    async def _body(self, client: Any, path: str, request: Mapping[str, Any] | None) -> Any:
+    async def _body(self, path: str, request: Mapping[str, Any] | None, timeout_s: float) -> Any:
         method = "GET" if request is None else "POST"
         data = None if request is None else json.dumps(request, ensure_ascii=True).encode()
+        url, client = f"{self.to.base_url}{self._api.adds}{path}", await self._client()
         try:
-            async with client.stream(
-                method, f"{self.to.base_url}{self._api.adds}{path}", content=data, headers=_JSON
-            ) as response:
+            async with client.stream(method, url, content=data, headers=_JSON, timeout=timeout_s) as response:
+                if self._join and response.is_success and _STREAM in response.headers.get("content-type", ""):
+                    return await self._streamed(response, self._join)
                 limit = _LARGEST if response.is_success else _LARGEST_ERROR
                 data = await _up_to(limit, response.aiter_bytes())
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, ModelError):
             raise
         except Exception as error:  # noqa: BLE001  # the HTTP library and the proxy settings have no common class
             raise self._broken(error) from None
@@ -135,9 +155,33 @@ class Exchange:
             raise self.failed(value, response.headers)
         return value
 
+    async def _streamed(self, response: Any, join: Join) -> dict[str, Any]:
+        """A reply that comes in parts, as a whole."""
+        whole: dict[str, Any] = {}
+        size = 0
+        async for event in self._httpx.EventSource(response):
+            size += len(event.data)
+            if size > _LARGEST:
+                raise ModelError(f"{self.who} answered with more than {_LARGEST >> 20} MB")
+            if event.data == "[DONE]":
+                break
+            try:
+                part: Any = jsontext.decode(event.data)
+                said = "" if part.get("error") else join(whole, part)
+            except (ValueError, LookupError, TypeError, AttributeError):
+                raise ModelError(f"{self.who} streamed what is no part of a reply: {self.shown(event.data)}") from None
+            if part.get("error"):
+                raise self.failed(part)
+            if said and self.tell is not None:
+                self.tell(self.clean(said))
+        if "ended" not in whole:
+            raise ModelError(f"{self.who} broke its reply off", transient=True)
+        return whole
+
     def models(self, timeout_s: float) -> list[dict[str, Any]]:
         """What the server lists as its models, within that time. Raises ModelError, Timeout."""
-        body = self.within(timeout_s, lambda send: send("/models", None))
+        asked = partial(self.within, timeout_s, lambda send: send("/models", None))
+        body = within(timeout_s, asked, self.who)  # in a thread of its own, which leaves no connection
         found = body.get("data") if isinstance(body, dict) else None
         return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
@@ -164,6 +208,13 @@ class Exchange:
         # Nothing is an empty object, anything else the text that should be one.
         text = args if isinstance(args, str) else "" if args is None else json.dumps(args)
         return NativeCall(named, self.clean(text) if text.strip() else {}, known)
+
+    def own(self, calls: Sequence[NativeCall], reply: object) -> dict[str, Any] | None:
+        """A reply with calls as this interface has it, for the next request."""
+        if not calls:
+            return None
+        kept = jsontext.decode(self.clean(jsontext.encode(reply)))
+        return {"api": self.to.api, "ids": [call.id for call in calls], "reply": kept}
 
     def clean(self, text: str) -> str:
         """Text from a server or a library without keys, passwords of addresses, and halves of characters."""

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field
@@ -74,7 +74,8 @@ class Answer:
     `finish_reason` is `length` for a reply cut at `max_tokens`. Tokens read and written (None: not reported, the runner
     estimates) and the price in US dollars (None: not known, which ends a run with a budget of dollars) count against
     the budgets. `native` says that the model could call the tools that were wanted as such: then it ends the run by
-    the tool `final_answer`, and words are asked for again once.
+    the tool `final_answer`, and words are asked for again once. `own` is a reply with calls as its interface has it,
+    `{"api", "ids", "reply"}`, JSON: the message of the assistant holds it in the next request.
     """
 
     text: str
@@ -84,6 +85,7 @@ class Answer:
     output_tokens: Annotated[int, Field(ge=0, strict=True)] | None = None
     usd: Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)] | None = 0.0
     native: bool = False
+    own: dict[str, Any] | None = field(default=None, compare=False)
 
 
 class Model(Protocol):

@@ -1,13 +1,13 @@
 """Models behind OpenAI's chat completions: OpenAI itself, llama.cpp, vLLM, Ollama and the many that speak it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.exchange import Exchange, Refused, Send, count, price, texts
 from ahp.runner.models.model import Answer, FinishReason, ModelError, NativeCall, Want
-from ahp.runner.run.conversation import Message
+from ahp.runner.run.conversation import Message, native
 from ahp.system.errors import AhpError
 
 _FINISH: dict[str, FinishReason] = {
@@ -27,6 +27,8 @@ _BROKEN_OFF = ("error", "abort", "insufficient_system_resource", "network_error"
 # vLLM, OpenRouter, LM Studio, Groq, llama.cpp.
 _WINDOW = ("max_model_len", "context_length", "max_context_length", "context_window", "n_ctx", "n_ctx_train")
 _LISTING_TIME = 5.0  # s
+# Of a reply with calls: some want their thoughts back with the results (DeepSeek, Kimi, OpenRouter).
+_OWN = ("role", "content", "tool_calls", "reasoning_content", "reasoning_details")
 
 
 class _Form(NamedTuple):
@@ -35,6 +37,8 @@ class _Form(NamedTuple):
     native: bool = True  # tools may be offered
     schema: bool = True  # a reply may be held to a JSON schema
     system: bool = True  # its chat template has a system role
+    stream: bool = True  # a reply may come in parts
+    own: bool = True  # calls and their results stand in its own form, not as text
     new_limit: bool = False  # `max_completion_tokens`, which OpenAI's newer models want
 
 
@@ -49,12 +53,16 @@ class OpenAIModel:
     def __init__(self, name: str, to: Endpoint, key: str | None = None, reply_format: ReplyFormat = "auto") -> None:
         self.name = name
         self.endpoint = to
-        self._exchange = Exchange(to, key, name)
+        self._exchange = Exchange(to, key, name, _joined)
         self._form = _Form(
             native=reply_format in ("auto", "native"),
             schema=reply_format in ("auto", "schema"),
             new_limit=to.official,
         )
+
+    def show(self, tell: Callable[[str], object]) -> None:
+        """Has `tell` hear the text of replies as it comes."""
+        self._exchange.tell = tell
 
     def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float, want: Want | None = None) -> Answer:
         """One chat completion, with as many requests as it takes to find a form that the server accepts."""
@@ -79,6 +87,8 @@ class OpenAIModel:
         form, first = self._form, None
         while True:
             request = _request(self.name, messages, max_tokens, want, form)
+            if form.stream and self._exchange.tell is not None:
+                request.update(stream=True, stream_options={"include_usage": True})
             try:
                 body = await send("/chat/completions", request)
             except Refused as error:
@@ -91,7 +101,7 @@ class OpenAIModel:
             self._form = form
             return body
 
-    def _answer(self, body: Any, native: bool) -> Answer:
+    def _answer(self, body: Any, offered: bool) -> Answer:
         choices = _map(body).get("choices")
         choice = _map(choices[0]) if isinstance(choices, list) and choices else {}
         message, ended = choice.get("message"), str(choice.get("finish_reason"))
@@ -106,16 +116,17 @@ class OpenAIModel:
             raise ModelError(f"{self._exchange.who} answered with no message: {said}", transient=True)
         usage = _map(_map(body).get("usage"))
         cost = price(usage.get("cost"))
-        clean = self._exchange.clean
+        clean, calls = self._exchange.clean, self._calls(message)
         said, refused = texts(message.get("content")), texts(message.get("refusal"))
         return Answer(
             clean(said or refused),
             "content_filter" if refused and not said else _FINISH.get(ended, "stop"),
-            tuple(self._calls(message)),
+            tuple(calls),
             count(usage.get("prompt_tokens")),
             count(usage.get("completion_tokens")),
             self.endpoint.unpriced if cost is None else cost,
-            native,
+            offered,
+            self._exchange.own(calls, {name: message[name] for name in _OWN if name in message}),
         )
 
     def _calls(self, message: Mapping[str, Any]) -> list[NativeCall]:
@@ -131,7 +142,7 @@ class OpenAIModel:
 
 def _request(name: str, messages: list[Message], max_tokens: int, want: Want, form: _Form) -> dict[str, Any]:
     limit = "max_completion_tokens" if form.new_limit else "max_tokens"
-    request: dict[str, Any] = {"model": name, "messages": _told(messages, form.system), limit: max_tokens}
+    request: dict[str, Any] = {"model": name, "messages": _told(messages, want, form), limit: max_tokens}
     if form.native and want.tools:
         request["tools"] = [
             {
@@ -146,18 +157,31 @@ def _request(name: str, messages: list[Message], max_tokens: int, want: Want, fo
     return request
 
 
-def _told(messages: list[Message], system: bool) -> list[Message]:
+def _told(messages: list[Message], want: Want, form: _Form) -> list[dict[str, Any]]:
     """The messages; without a system role its prompt stands before the first user's turn."""
-    if system or len(messages) < 2 or messages[0]["role"] != "system":
-        return messages
-    first: Message = {"role": messages[1]["role"], "content": f"{messages[0]['content']}\n\n{messages[1]['content']}"}
-    return [first, *messages[2:]]
+    own = native(messages, "openai") if form.own and form.native and want.tools else ()
+    told: list[dict[str, Any]] = []
+    for at, message in enumerate(messages):
+        if at not in own:
+            told.append({"role": message["role"], "content": message["content"]})
+        elif "own" in message:
+            told.append(message["own"]["reply"])
+        else:
+            told += [{"role": "tool", "tool_call_id": name, "content": text} for name, text in message["results"]]
+            told += [{"role": "user", "content": message["rest"]}] if message["rest"] else []
+    if not form.system and len(told) > 1 and told[0]["role"] == "system":
+        told[:2] = [{**told[1], "content": f"{told[0]['content']}\n\n{told[1]['content']}"}]
+    return told
 
 
 def _other_form(form: _Form, request: Mapping[str, Any], said: str) -> _Form | None:
     """The form to try after one that was refused: what the server names first, then what it may not know."""
     said = said.lower()
     ways = []
+    if "stream" in request and "stream" in said:
+        return form._replace(stream=False)
+    if any(message["role"] == "tool" for message in request["messages"]):
+        ways.append((True, form._replace(own=False)))
     if "tools" in request:
         ways.append(("tool" in said or "function" in said, form._replace(native=False)))
     if "response_format" in request:
@@ -176,3 +200,28 @@ def _other_form(form: _Form, request: Mapping[str, Any], said: str) -> _Form | N
 
 def _map(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _joined(whole: dict[str, Any], part: Mapping[str, Any]) -> str:
+    """Adds a chunk to a chat completion: texts grow, and calls by their index."""
+    whole.update({name: value for name, value in part.items() if name != "choices" and value is not None})
+    [mine] = whole.setdefault("choices", [{"message": {"role": "assistant", "content": ""}}])
+    message, said = mine["message"], ""
+    for choice in (one for one in part.get("choices") or () if not one.get("index")):
+        if choice.get("finish_reason"):
+            mine["finish_reason"] = choice["finish_reason"]
+            whole["ended"] = True
+        delta = choice.get("delta") or {}
+        said += delta.get("content") or ""
+        for name, text in delta.items():
+            if isinstance(text, str) and name != "role":
+                message[name] = (message.get(name) or "") + text
+        for call in delta.get("tool_calls") or ():
+            calls = message.setdefault("tool_calls", [])
+            if call.get("index", len(calls) - bool(not call.get("id"))) >= len(calls):
+                calls.append({"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
+            known, more = calls[call.get("index", -1)], call.get("function") or {}
+            known["id"] = call.get("id") or known["id"]
+            for name in ("name", "arguments"):
+                known["function"][name] += more.get(name) or ""
+    return said

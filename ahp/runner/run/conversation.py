@@ -1,16 +1,25 @@
 """The messages of one scene, in the strict alternation that llama.cpp's chat templates demand (seed 004 §3.1)."""
 
 import copy
-from typing import NamedTuple, TypedDict
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from ahp.protocol.text import excerpt
 
 
 class Message(TypedDict):
-    """One message: `role` is system, user or assistant."""
+    """One message: `role` is system, user or assistant, `content` the whole of it as text.
+
+    A reply with calls may have its interface's `own` form: `{"api", "ids", "reply"}`. The user's turn behind it has the
+    `results` of these calls, (id, text) each, and what else was said, the `rest`.
+    """
 
     role: str
     content: str
+    own: NotRequired[dict[str, Any]]
+    results: NotRequired[list[tuple[str, str]]]
+    rest: NotRequired[str]
 
 
 class RoleOrder(ValueError):
@@ -44,6 +53,16 @@ def estimate(messages: list[Message]) -> int:
     return sum(len(message["content"].encode("utf-8", "replace")) // 3 + 4 for message in messages)
 
 
+def native(messages: list[Message], api: str) -> set[int]:
+    """Which messages the interface `api` can have in its own form: replies whose calls all have their result."""
+    found: set[int] = set()
+    for at, (reply, turn) in enumerate(pairwise(messages)):
+        own, ids = reply.get("own", {}), [name for name, _ in turn.get("results", ())]
+        if own.get("api") == api and ids and own["ids"] == ids and len({*ids, ""}) > len(ids):
+            found |= {at, at + 1}
+    return found
+
+
 def encodable(text: str) -> str:
     """`text` as UTF-8 can hold it: bytes of a file's name or an argument that are none are written as `\\xe9`."""
     try:
@@ -67,15 +86,33 @@ class Conversation:
         """Puts another system prompt in the place of the former one."""
         self.messages[0]["content"] = system
 
-    def add(self, role: str, text: str) -> None:
+    def add(
+        self,
+        role: str,
+        text: str,
+        own: dict[str, Any] | None = None,
+        results: Sequence[tuple[str, str]] = (),
+        rest: str = "",
+    ) -> None:
         """Adds to the turn of user or assistant: two things said in a row are one message."""
         # Some templates refuse empty messages, and a model may reply with nothing.
         shown = encodable(text) if text.strip() else _EMPTY
         last = self.messages[-1]
         if last["role"] == role:
             last["content"] = f"{last['content']}\n\n{shown}"
-        else:
-            self.messages.append({"role": role, "content": shown})
+            self._as_text(last)
+            return
+        message: Message = {"role": role, "content": shown}
+        if own:
+            message["own"] = own
+        if results and "own" in last:
+            message["results"], message["rest"] = [(name, encodable(one)) for name, one in results], encodable(rest)
+        self.messages.append(message)
+
+    def _as_text(self, message: Message) -> None:
+        """Leaves a message that was changed as text alone."""
+        for name in ("own", "results", "rest"):
+            message.pop(name, None)  # type: ignore[misc]
 
     def copy(self) -> "Conversation":
         """One that may be trimmed to see what that takes."""
@@ -125,6 +162,7 @@ class Conversation:
             return None
         kept = self.messages[at]["content"][: len(self.messages[at]["content"]) - len(text)]
         self.messages[at]["content"] = kept + excerpt(text, chars)
+        self._as_text(self.messages[at])
         return chars
 
     def _longest(self) -> int:

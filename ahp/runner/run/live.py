@@ -89,7 +89,20 @@ _WORDS: dict[Kind, Callable[[Event], str | None]] = {
 }
 
 
-def show(event: Event) -> None:
-    """Prints an event's line on standard error. A listener of events."""
-    if (said := line(event)) is not None:
-        print(said, file=sys.stderr, flush=True)
+class Live:
+    """Prints events on standard error, and what a model says while it says it. A listener of events."""
+
+    def __init__(self) -> None:
+        self._begun = ""  # the line that the model has not ended
+
+    def hear(self, said: str) -> None:
+        """Takes in a part of a reply, and prints the lines that are whole. Calls are events."""
+        *lines, self._begun = f"{self._begun}{said}".split("\n")
+        for one in filter(str.strip, lines):
+            if not one.startswith("{"):
+                print(one_line(f"says     {one}", _WIDTH), file=sys.stderr, flush=True)
+
+    def __call__(self, event: Event) -> None:
+        self.hear("\n")
+        if (said := line(event)) is not None:
+            print(said, file=sys.stderr, flush=True)

@@ -98,7 +98,7 @@ class Talk:
         kind: Kind = event["event"]
         match kind:
             case "message":
-                self._take(str(event["role"]), str(event["content"]))
+                self._take(event)
             case "conversation":
                 self.conversation = Conversation(self.system, str(event["head"]), str(event["opening"]))
                 self.reply_open = False
@@ -146,7 +146,8 @@ class Talk:
             unread, self.open_call, unheard=self.reply_open, calls_left=self.calls_left, changed=changed
         )
 
-    def _take(self, role: str, content: str) -> None:
+    def _take(self, event: Event) -> None:
+        role, content = str(event["role"]), str(event["content"])
         if role == "system":
             self.system = content
             if self.conversation is not None:
@@ -154,7 +155,7 @@ class Talk:
             return
         if self.conversation is None:
             raise ValueError("a message outside of a conversation")
-        self.conversation.add(role, content)
+        self.conversation.add(role, content, event.get("own"), event.get("results", ()), event.get("rest", ""))
         self.reply_open = role == "assistant"
         if role == "user":
             self._told()

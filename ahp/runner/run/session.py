@@ -25,7 +25,7 @@ from ahp.runner.models.model import (
 )
 from ahp.runner.run import prompts
 from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimmed, estimate
-from ahp.runner.run.events import AnyLog
+from ahp.runner.run.events import AnyLog, plain
 from ahp.runner.run.evidence import Given
 from ahp.runner.run.prompts import Frames
 from ahp.runner.run.run_state import NO_EVIDENCE, RunState, State, Stop, Talk
@@ -274,9 +274,11 @@ class Session:
         opening = "\n\n".join([*self._first(), *known, *self._retrieved(about)])
         self.events("conversation", scene=scene, head=head, opening=opening)
 
-    def say(self, text: str) -> None:
-        """The next user turn, after what the gate wants to be read."""
-        self.events("message", role="user", content="\n\n".join([*self._first(), text]))
+    def say(self, text: str, results: Sequence[tuple[str, str]] = ()) -> None:
+        """The next user turn, after what the gate wants to be read; `results` of calls, by their ids, go before."""
+        said = [*self._first(), *([text] if text or not results else [])]
+        more = {"results": results, "rest": "\n\n".join(said)} if results else {}
+        self.events("message", role="user", content="\n\n".join([*(one for _, one in results), *said]), **more)
 
     def _retrieved(self, about: Sequence[str]) -> list[str]:
         """What the policy asks of agents, and where in the project to look first; within `retrieval_tokens`."""
@@ -336,7 +338,8 @@ class Session:
         self._silences = self._silences + 1 if self.silent else 0
         # What was cut is written anew: the whole of it would only take the place of what is needed.
         said = excerpt(text, _CUT_SHOWN) if self.cut else text
-        self.events("message", role="assistant", content=said)
+        own = {"own": plain(answer.own)} if answer.own and not self.cut else {}
+        self.events("message", role="assistant", content=said, **own)
         if self._silences == _MOST_SILENCES:
             raise Stop(
                 "MODEL_ERROR",
@@ -521,17 +524,19 @@ class Session:
         told = [message["content"] for message in self._conversation.messages if message["role"] == "user"]
         return [text for content in told for text in self.frames.inside(content)]
 
-    def act(self, reply: Act) -> str:
-        """Does what a reply asks for, but for control signals; how it went, for the next user turn."""
-        said = [self.respond(list(reply.responses))] if reply.responses else []
+    def act(self, reply: Act) -> None:
+        """Does what a reply asks for, but for control signals, and says how it went."""
+        said = self.respond(list(reply.responses)) if reply.responses else ""
+        results = []
         if reply.calls:
             self.desk.next_call()
         for number, call in enumerate(reply.calls, start=1):
             call_id = (call.id or f"call {number}") if len(reply.calls) > 1 else ""
             left = len(reply.calls) - number
             outcome = self.tools.call(replace(call, id=call_id), self.seconds_left(), left)
-            said.append(prompts.result(call.tool, outcome.text, outcome.advice, self.frames, call_id))
-        return "\n\n".join(said)
+            told = prompts.result(call.tool, outcome.text, outcome.advice, self.frames, call_id)
+            results.append((call.id, told))
+        self.say(said, results)
 
     def respond(self, responses: list[Respond]) -> str:
         """Answers the gate; how that went, for the next user turn."""
@@ -640,7 +645,7 @@ def work_on(session: Session, step: PlanStep, begin: Callable[[], object]) -> tu
         if isinstance(reply, Act):
             if session.state.step_calls[step.id] + len(reply.calls) > most:
                 return f"step {step.id} needed more than {most} tool calls (max_step_tool_calls)", False
-            session.say(session.act(reply))
+            session.act(reply)
         elif isinstance(reply, Malformed):
             session.say(f"{reply.problem}\n{prompts.CONTROL}")
         else:

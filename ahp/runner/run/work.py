@@ -109,9 +109,9 @@ class PlannedWork:
         self._session.begin("answer", head, prompts.known(state.plan, None, state.findings, self._session.frames))
         return final_answer(self._run, "answer", "the final answer", self._respond)
 
-    def _respond(self, reply: Act) -> str:
+    def _respond(self, reply: Act) -> None:
         said = self._session.respond(list(reply.responses)) if reply.responses else ""
-        return f"{said}\n{prompts.NO_TOOLS_NOW if reply.calls else prompts.FINISH}".strip()
+        self._session.say(f"{said}\n{prompts.NO_TOOLS_NOW if reply.calls else prompts.FINISH}".strip())
 
     def _make_plan(self, finished: list[PlanStep]) -> None:
         limit = self._session.config.max_plan_steps
@@ -250,8 +250,8 @@ class DirectWork:
         return self._state.answered or final_answer(self._run, "react", "the task", self._session.act)
 
 
-def final_answer(run: Run, scene: str, where: str, act: Callable[[Act], str]) -> Given:
-    """Asks the model until its reply is an answer; `act` does what another one asks for, and gives the next turn.
+def final_answer(run: Run, scene: str, where: str, act: Callable[[Act], None]) -> Given:
+    """Asks the model until its reply is an answer; `act` does what another one asks for, and says the next turn.
 
     Words are asked for once more where protocol stood beside them, and where the model could have called
     `final_answer`. So is an answer that `run.doubt` says is not covered. What comes then is the answer, and where
@@ -271,7 +271,7 @@ def final_answer(run: Run, scene: str, where: str, act: Callable[[Act], str]) ->
         reply = session.read(text, scene)
         if isinstance(reply, Act):
             held = None
-            session.say(act(reply))
+            act(reply)
             continue
         given = session.given(reply) if isinstance(reply, Final | Words) else reply
         if isinstance(given, Given):

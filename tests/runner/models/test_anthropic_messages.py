@@ -14,6 +14,7 @@ from tests.runner.models.server import LONG, Play, Server, dribbles, hangs, rese
 ASKED: list[Message] = [{"role": "system", "content": "be good"}, {"role": "user", "content": "hello?"}]
 LOOK = ToolDefinition("look", "looks", {"type": "object"})
 KEY = "sk-ant-secret"
+CACHED = {"type": "ephemeral"}
 
 
 def ask(server: Server, want: Want | None = None, timeout_s: float = LONG) -> Answer:
@@ -58,8 +59,8 @@ def test_one_request() -> None:
     assert request.body == {
         "model": "claude",
         "max_tokens": 50,
-        "system": "be good",
-        "messages": ASKED[1:],
+        "system": [{"type": "text", "text": "be good", "cache_control": CACHED}],
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "hello?", "cache_control": CACHED}]}],
         "tools": [{"name": "look", "description": "looks", "input_schema": {"type": "object"}}],
     }
 

@@ -410,7 +410,7 @@ def test_of_an_error_without_end_no_more_is_read_than_tells_what_it_is() -> None
 )
 def test_no_request_outlives_its_time(play: Play) -> None:
     with Server([play]) as server:
-        with pytest.raises(Timeout, match=r"did not answer within 0\.2 s"):
+        with pytest.raises(Timeout, match=r"did not finish within 0\.2 s"):
             ask(model(server), timeout_s=0.2)
         # On a busy machine the time may be over before there is a connection, or a request on it.
         assert not server.connected.is_set() or server.cut.wait(LONG)

@@ -18,8 +18,9 @@ def story(**settings: Any) -> Scene:
 
 
 def test_each_event_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = live.Live()
     for event in story().events:
-        live.show(event)
+        shown(event)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "task     the task"
     assert "  gate     pre-tool-use: warn (loud)" in lines
@@ -27,8 +28,9 @@ def test_each_event_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_nothing_that_a_model_writes_moves_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = live.Live()
     for event in Scene(["a\x1b[2J{", "answer"], task="a\x1b[2J task").events:
-        live.show(event)
+        shown(event)
     said = capsys.readouterr().err
     assert said.startswith("task     a\ufffd[2J task\n") and "\x1b" not in said
 
@@ -53,3 +55,13 @@ def test_of_steps_side_by_side_each_line_says_whose_it_is() -> None:
         "merged   a: f",
         "conflict b does not fit at f; again as b-2",
     ]
+
+
+def test_what_a_model_says_is_shown_by_the_line_while_it_says_it(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = live.Live()
+    shown.hear("I look at")
+    assert capsys.readouterr().err == ""
+    shown.hear(' it.\n\n{"tool": "look"}\nThen\x1b[2J')
+    assert capsys.readouterr().err == "says     I look at it.\n"
+    shown({"event": "model_answer"})
+    assert capsys.readouterr().err == "says     Then\ufffd[2J\n"
