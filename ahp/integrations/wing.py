@@ -2,3 +2,4 @@
 
 COMMANDS = {"mcp": "ahp.integrations.mcp:command"}
 HELP = {"mcp": ("Issues and agents", "check, explain, facts, brief, respond for agents, by MCP")}
+TRACES = {"opentelemetry": "ahp.integrations.opentelemetry:exported"}

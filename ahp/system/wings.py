@@ -2,15 +2,15 @@
 
 A wing is a package of `ahp` with a module `wing`; it imports core, and core imports no wing. A table is a group of
 entry points (docs/extending.md): `ahp.commands`, `ahp.hosts`, `ahp.facts`, `ahp.packs`, `ahp.actions`, `ahp.places`,
-`ahp.models`, `ahp.checks`. A wing names what it adds in a mapping of its module `wing` that is called like the table
-(`COMMANDS`), so that looking at it imports nothing more. No hook that has nothing to say comes here.
+`ahp.models`, `ahp.checks`, `ahp.traces`. A wing names what it adds in a mapping of its module `wing` that is called
+like the table (`COMMANDS`), so that looking at it imports nothing more. No hook that has nothing to say comes here.
 """
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-TABLES = ("commands", "hosts", "facts", "packs", "actions", "places", "models", "checks")
+TABLES = ("commands", "hosts", "facts", "packs", "actions", "places", "models", "checks", "traces")
 
 _found: "dict[str, dict[str, str]]" = {}
 

@@ -3,8 +3,8 @@
 import os
 import sys
 import time
-from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,22 +12,24 @@ from ahp.cli.groups import Group
 from ahp.cli.options import RUN, TEXT_OR_JSON, Number
 from ahp.protocol.text import one_line
 from ahp.runner.models import endpoint
-from ahp.system import jsontext
+from ahp.system import jsontext, wings
+from ahp.system.errors import AhpError
 from ahp.system.interrupt import Ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ahp.runner.config import AgentConfig
+    from ahp.runner.gating.gate_adapter import RepositoryGate
     from ahp.runner.models.model import Model
     from ahp.runner.run.agent import Agent, AgentTurn
-    from ahp.runner.run.events import EventLog, Listener
-    from ahp.runner.run.live import Live
+    from ahp.runner.run.events import EventLog
     from ahp.runner.tools.tool import Tool
 
 _LIVE = click.option(
     "--live/--no-live", default=None, help="Show on standard error what happens; default: at a terminal."
 )
+_COLLECTORS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _ONE_OF_THEM = "a script stands in for a model: give one of them"
 _MODEL = click.option("--model", metavar="NAME", help="The model. Default: AHP_MODEL, or the only one of the server.")
 _BASE_URL = click.option(
@@ -98,11 +100,10 @@ def run(
     asked = given.model() if given else _connected(config, **named)
     tools = given.toolbox() if given else _project_tools()
     run_id = runs.new_id()
-    shown = _live(live, form)
-    with closing(EventLog(runs.events_path(root, run_id), _listeners(shown, form))) as events:
+    with closing(EventLog(runs.events_path(root, run_id))) as events:
         if script:
             runs.keep_script(root, run_id, script)
-        with _agent(root, run_id, config, events, shown, model=asked, tools=tools, issue=issue) as agent:
+        with _agent(root, run_id, config, events, live, form, model=asked, tools=tools, issue=issue) as agent:
             turn = agent.run(task)
     return _ended(turn, run_id, form)
 
@@ -145,8 +146,7 @@ def resume(
     scripted = script or (None if any(named.values()) else runs.kept_script(root, run_id))
     given = load_script(scripted) if scripted else None
     config = load_config(root)
-    shown = _live(live, form)
-    with closing(EventLog(runs.events_path(root, run_id), _listeners(shown, form), resumes=True)) as events:
+    with closing(EventLog(runs.events_path(root, run_id), resumes=True)) as events:
         past = RunState.of(events.seen)
         if past.issue is not None and "start" in past.moved:
             check_branch(root, past.issue)
@@ -158,7 +158,7 @@ def resume(
             if given
             else (_connected(config, **past.asked(**named)), _project_tools())
         )
-        with _agent(root, run_id, config, events, shown, model=asked, tools=tools, issue=past.issue) as agent:
+        with _agent(root, run_id, config, events, live, form, model=asked, tools=tools, issue=past.issue) as agent:
             turn = agent.resume()
     return _ended(turn, run_id, form)
 
@@ -186,44 +186,53 @@ def _agent(
     run_id: str,
     config: "AgentConfig",
     events: "EventLog",
-    shown: "Live | None",
+    live: bool | None,
+    form: str,
     *,
     model: "Model",
     tools: "Iterable[Tool]",
-    **more: Any,
+    issue: str | None,
 ) -> "Iterator[Agent]":
     """The agent of one run, with its MCP servers; its gate knows it as one session, however often it is resumed.
 
-    Says how a run goes on that Ctrl-C or a signal ends.
+    Its events are shown and told as was asked for. Says how a run goes on that Ctrl-C or a signal ends.
     """
     from ahp.runner.gating.gate_adapter import RepositoryGate
     from ahp.runner.gating.issue_gates import ticket_moves
     from ahp.runner.run.agent import Agent
+    from ahp.runner.run.live import Live
     from ahp.runner.tools.mcp_client import connected
 
     gate = RepositoryGate(root, session=run_id)
-    move = ticket_moves(root, more["issue"]) if more["issue"] else None
-    show = getattr(model, "show", None)
-    if show is not None and shown is not None and config.jobs == 1:  # of several nobody could tell who speaks
-        show(shown.hear)
+    move = ticket_moves(root, issue) if issue else None
+    # By default where a person looks on and has not asked for events.
+    if live or (live is None and form == "text" and sys.stderr.isatty()):
+        events.listeners.append(shown := Live())
+        show = getattr(model, "show", None)
+        if show is not None and config.jobs == 1:  # of several nobody could tell who speaks
+            show(shown.hear)
+    if form == "json":
+        events.listeners.append(lambda event: click.echo(jsontext.encode(event)))
     try:
-        with connected(config.mcp_servers, root) as added:
-            yield Agent(model, [*tools, *added], gate=gate, config=config, root=root, move=move, events=events, **more)
+        with ExitStack() as stack:
+            if any(map(os.environ.get, _COLLECTORS)):
+                _trace(stack, gate, events)
+            added = stack.enter_context(connected(config.mcp_servers, root))
+            yield Agent(
+                model, [*tools, *added], gate=gate, config=config, root=root, issue=issue, move=move, events=events
+            )
     except (KeyboardInterrupt, Ended):
         click.echo(f"ahp: interrupted\n  go on:         ahp agent resume {run_id}", err=True)
         raise
 
 
-def _live(live: bool | None, form: str) -> "Live | None":
-    """What shows a run while it goes on: by default where a person looks on and has not asked for events."""
-    from ahp.runner.run.live import Live
-
-    return Live() if live or (live is None and form == "text" and sys.stderr.isatty()) else None
-
-
-def _listeners(shown: "Live | None", form: str) -> "tuple[Listener, ...]":
-    told: tuple[Listener, ...] = (lambda event: click.echo(jsontext.encode(event)),) if form == "json" else ()
-    return told if shown is None else (shown, *told)
+def _trace(stack: ExitStack, gate: "RepositoryGate", events: "EventLog") -> None:
+    """Has the run sent to a collector as spans, which no run fails for."""
+    for place in wings.added("traces").values():
+        try:
+            events.listeners.append(stack.enter_context(wings.load(place, "traces")(gate)))
+        except AhpError as error:
+            click.echo(f"ahp: this run is not traced: {error}", err=True)
 
 
 def _ended(turn: "AgentTurn", run_id: str, form: str) -> int:

@@ -21,6 +21,7 @@ from ahp.policy.sources import FileSource, Watched
 from ahp.policy.tree import PolicyTree
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
+from ahp.system import environ
 from ahp.system.errors import AhpError
 
 _BUDGET = 60.0  # seconds for one verdict
@@ -32,12 +33,13 @@ class RepositoryGate:
     Its own `root` is the top of the work tree, where `root` lies in one: paths are judged, and tools work, from there.
     The policy that stood when it was made is asked beside the one of now: that of the commit `since`, where HEAD was
     then ("" before the first commit and outside a repository), and what the work tree had beyond it, `policy`. A
-    resumed run sets both to those of its beginning.
+    resumed run sets both to those of its beginning. `traceparent` is the W3C trace context of what is judged, where it
+    is another than the environment's.
     """
 
     def __init__(self, root: str, *, session: str, agent: str = "ahp") -> None:
         self.root = asking.around(os.path.abspath(root)).root or os.path.abspath(root)
-        self.agent, self.session = agent, session
+        self.agent, self.session, self.traceparent = agent, session, ""
         self._gate = Gate(self.root, agent=agent, session=session, host="runner", budget=_BUDGET)
         event = self._gate.event("pre-tool-use", dry=True)
         self.since = event.repo.head_id() if event.repo is not None else ""
@@ -73,6 +75,8 @@ class RepositoryGate:
         facts: dict[str, Any] = {} if tool is None else {"tool": canonical(tool)}
         checkout = str((tool or {}).get("checkout", ""))
         event = self._gate.event(trigger, issue_id=issue or "", dry=dry, facts=facts, checkout=checkout)
+        if self.traceparent:
+            event.env = environ.traced(event.env, self.traceparent)
         judges = self._judges(event)
         verdict = decide(event, judges)
         if verdict.box is None and tool is not None and tool.get("boxed") and judges:

@@ -29,7 +29,7 @@ from ahp.runner.verification.verifier import NOT_ASKED, Verification, Verifier
 from ahp.runner.words.control_protocol import FinalAnswer
 from ahp.runner.words.plan import Plan
 from ahp.runner.words.replies import OWN_TOOLS
-from ahp.system import interrupt
+from ahp.system import environ, interrupt
 from ahp.system.descendants import MARK, Descendants
 from ahp.system.errors import AhpError
 
@@ -191,6 +191,8 @@ class Run:
         self._mark = secrets.token_hex(8)
         # With this run's own mark, as other runs of this process may set theirs.
         self.env = {**tool_environment(self._name), MARK: self._mark}
+        if trace := getattr(agent.gate, "traceparent", ""):
+            self.env = environ.traced(self.env, trace)
         self._descendants = Descendants(self._mark)
         tools = GatedTools(agent, self._desk, state, self.env, self._descendants)
         self.session = Session(agent, self._desk, tools, state)

@@ -53,7 +53,7 @@ class EventLog:
         self.step: str | None = None
         self.folder = None if path is None else os.path.dirname(os.path.abspath(path))
         self._writing = threading.RLock()
-        self._listeners = listeners
+        self.listeners = list(listeners)
         self._fd: int | None = None
         self._lock: int | None = None
         if path is None:
@@ -90,7 +90,7 @@ class EventLog:
                     raise AhpError(f"cannot write the events of this run: {error.strerror}") from None
                 if kind in _DURABLE:
                     self.sync()
-            for listener in (self.first, *self._listeners):
+            for listener in (self.first, *self.listeners):
                 listener(event)
 
     @property
