@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ahp.runner.run.run_state import NO_EVIDENCE
+from ahp.runner.verification.result import VerificationResult
 from tests.runner.models.server import Play, chat, error, resets, says, sends
 
 TASK = "Mend add in calc.py: it subtracts."
@@ -18,6 +20,14 @@ DID = "I mended add in calc.py; it adds now."
 IS = "It subtracts b from a."
 WILL = "I'll now update calc.py."
 DONE = '{"control": "step_done"}'
+
+
+class Checks:
+    """A verifier that says whether add adds."""
+
+    def verify(self, root: str, timeout_s: float) -> VerificationResult:
+        good = "a + b" in (Path(root) / "calc.py").read_text()
+        return VerificationResult("passed", "1 passed") if good else VerificationResult("test_failure", "1 failed")
 
 
 @dataclass(frozen=True)

