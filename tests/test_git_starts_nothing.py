@@ -371,8 +371,8 @@ def test_what_is_merged_is_merged_as_text(work: Repo, planted: Planted, tmp_path
     work.write(".git/info/attributes", "*.txt merge=own\n")
     planted.config("merge.own.driver")
     merged, conflicts = checkouts.store.merge(base, *sides[:2])
-    checkouts.store.write_out(merged, ["m.txt"], str(tmp_path / "out"))
-    assert ((tmp_path / "out/m.txt").read_text(), conflicts) == ("one\n2\n3\n4\nfive\n", [])
+    assert checkouts.store.update(checkouts.now(), merged)
+    assert ((work.root / "m.txt").read_text(), conflicts) == ("one\n2\n3\n4\nfive\n", [])
     assert checkouts.store.merge(base, sides[0], sides[2])[1] == ["m.txt"]
     assert planted.ran() == set()
     checkouts.close(keep=False)

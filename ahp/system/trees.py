@@ -71,10 +71,16 @@ class TreeStore:
             self._run(repo, path, "update-index", "--force-remove", "-z", "--stdin", stdin=told)
         return self._line(repo, path, "write-tree")
 
-    def stale(self, index: str) -> set[str]:
-        """The files of the main work tree that are others than `take` found them with `index`."""
-        out = self._run(self._repo, self._index(index), "diff-files", "-z", "--name-only")
-        return {name for name in _text(out).split("\0") if name}
+    def update(self, old: str, new: str) -> bool:
+        """Has the main work tree hold the files of `new` where `take` found those of `old`, as its index "project".
+
+        False, and nothing is written, where a file has changed since or something is in the way of a new one.
+        """
+        try:
+            self._run(self._repo, self._index("project"), *_QUICK, "read-tree", "-m", "-u", old, new)
+        except GitError:
+            return False
+        return True
 
     def check_out(self, tree: str, place: str, index: str) -> Repository:
         """A linked work tree at `place` on the commit of HEAD, detached, with the files of `tree`. Raises AhpError."""
@@ -121,26 +127,6 @@ class TreeStore:
     def patch(self, old: str, new: str) -> bytes:
         """git's diff of two trees, as `git apply` takes it."""
         return self._run(self._repo, "", "diff-tree", "-r", "-p", "--binary", "--no-color", old, new)
-
-    def write_out(self, tree: str, paths: Iterable[str], place: str) -> None:
-        """Writes the files at `paths` of a tree below the folder `place`, as a checkout would have them."""
-        index = self._index("written")
-        self._run(self._repo, index, "read-tree", tree)
-        names = "\0".join(paths).encode("utf-8", "surrogateescape")
-        self._run(
-            *(
-                self._repo,
-                index,
-                *_QUICK,
-                "checkout-index",
-                "-z",
-                "--stdin",
-                "--force",
-                "--quiet",
-                f"--prefix={place}/",
-            ),
-            stdin=names,
-        )
 
     def _index(self, name: str) -> str:
         """The path of an index, which only one thread uses: a lock on it is one that a killed git has left."""

@@ -3,7 +3,6 @@
 They lie in a temporary folder, not in the project and not in `.git`, where test runners would not look for tests.
 """
 
-import errno
 import os
 import re
 import secrets
@@ -17,7 +16,7 @@ from ahp.system import environ, git, trees
 from ahp.system.change import EXECUTABLE, LINK, SUBMODULE
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
-from ahp.system.trees import Changed, TreeStore
+from ahp.system.trees import TreeStore
 
 PREFIX = "ahp-steps-"
 _INSTALLED = ("node_modules", "vendor")  # folders that hold what a project depends on
@@ -198,7 +197,7 @@ def merge(
     HEAD and index stay as they are. `begin(ours, merged, paths)` hears of it before the first file is written: with
     that, one that was killed can be carried to its end. Raises Conflict, AhpError.
     """
-    store, stale = checkouts.store, set[str]()
+    store, paths = checkouts.store, list[str]()
     nested = [one.path for one in store.changed(base, theirs) if one.mode == SUBMODULE]
     if nested:
         raise Conflict(nested, "it made git repositories inside the project, which cannot be merged")
@@ -210,38 +209,16 @@ def merge(
         changes = store.changed(ours, merged)
         paths = [one.path for one in changes]
         begin(ours, merged, paths)
-        stale = _stale(checkouts, changes) if changes else set()
-        if not stale:
-            _write(checkouts, merged, changes)
+        kept = {one.path: _permissions(checkouts.root, one.path) for one in changes}
+        gone = {one.path for one in changes if not one.mode}
+        # What is in the way of a new file came up since, or git ignores it and nobody has a copy.
+        blocked = any(not one.old_mode and _in_the_way(checkouts.root, one.path, gone) for one in changes)
+        if not changes or (not blocked and store.update(ours, merged)):
+            for one in changes:
+                _keep(os.path.join(checkouts.root, one.path), kept[one.path], one.mode)
             return paths
     why = "a file that git ignores is in the way, or they are being changed all the time"
-    raise Conflict(sorted(stale), why)
-
-
-def _stale(checkouts: Checkouts, changes: list[Changed]) -> set[str]:
-    """Of the files that change those that are not what they were when the merge was worked out."""
-    stale = checkouts.store.stale("project") & {one.path for one in changes}
-    # What is in the way of a new file came up since, or git ignores it and nobody has a copy.
-    gone = {one.path for one in changes if not one.mode}
-    return stale | {one.path for one in changes if not one.old_mode and _in_the_way(checkouts.root, one.path, gone)}
-
-
-def _write(checkouts: Checkouts, merged: str, changes: list[Changed]) -> None:
-    """Writes what a merge was worked out to. Raises AhpError where a file cannot be written."""
-    root, store = checkouts.root, checkouts.store
-    staged = tempfile.mkdtemp(prefix="written-", dir=store.folder)
-    try:
-        store.write_out(merged, [one.path for one in changes if one.mode], staged)
-        for one in changes:
-            if one.old_mode and _kind(one.mode) != _kind(one.old_mode):
-                _remove(root, one.path)
-        for one in changes:
-            if one.mode:
-                _put(staged, root, one)
-    except OSError as error:
-        raise AhpError(f"the files of a step cannot be written: {error.filename}: {error.strerror}") from error
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
+    raise Conflict(paths, why)
 
 
 def _in_the_way(root: str, path: str, gone: set[str]) -> bool:
@@ -253,49 +230,13 @@ def _in_the_way(root: str, path: str, gone: set[str]) -> bool:
     return not gone.issuperset(found)
 
 
-def _kind(mode: int) -> int:
-    return mode & 0o170000
-
-
-def _remove(root: str, path: str) -> None:
-    """Removes a file and the folders that it leaves empty."""
+def _permissions(root: str, path: str) -> int | None:
     place = os.path.join(root, path)
-    if os.path.lexists(place):
-        os.unlink(place)
-    folder = os.path.dirname(path)
-    while folder:
-        try:
-            os.rmdir(os.path.join(root, folder))
-        except OSError:  # there is something else in it
-            return
-        folder = os.path.dirname(folder)
+    return os.stat(place).st_mode & 0o777 if os.path.isfile(place) and not os.path.islink(place) else None
 
 
-def _put(staged: str, root: str, one: Changed) -> None:
-    """Puts one file in its place: who reads it meanwhile sees the old bytes or the new ones."""
-    place = os.path.join(root, one.path)
-    os.makedirs(os.path.dirname(place), exist_ok=True)
-    if os.path.realpath(os.path.dirname(place)) != os.path.join(
-        os.path.realpath(root), os.path.dirname(one.path)
-    ).rstrip("/"):
-        raise AhpError(f"{one.path}: a link has taken the place of its folder")
-    source = os.path.join(staged, one.path)
-    if one.mode != LINK:
-        os.chmod(source, _mode(place, source, one.mode))
-    try:
-        os.replace(source, place)
-    except OSError as error:
-        if error.errno != errno.EXDEV:  # the git directory lies on another disk
-            raise
-        temporary = f"{place}.{os.path.basename(staged)}.tmp"
-        shutil.copy2(source, temporary, follow_symlinks=False)
-        os.replace(temporary, place)
-
-
-def _mode(place: str, source: str, mode: int) -> int:
-    """The permissions that a file has already, as far as git does not say otherwise."""
-    new = os.stat(source).st_mode & 0o777
-    if not os.path.isfile(place) or os.path.islink(place):
-        return new
-    kept = os.stat(place).st_mode & 0o777
-    return kept | (new & 0o111) if mode == EXECUTABLE else kept & ~0o111
+def _keep(place: str, kept: int | None, mode: int) -> None:
+    """Gives a file the permissions that it had, as far as git does not say otherwise."""
+    if kept is not None and mode and mode != LINK and os.path.isfile(place):
+        new = os.stat(place).st_mode & 0o111
+        os.chmod(place, kept | new if mode == EXECUTABLE else kept & ~0o111)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ahp.runner.parallel import checkouts
 from ahp.runner.run.events import Event, EventLog, read_events
 from ahp.runner.run.run_state import RunState
+from ahp.system.trees import TreeStore
 from tests.conftest import Repo
 from tests.runner.parallel.scenes import Scene, edit, run, write
 from tests.runner.runs import plan
@@ -157,16 +157,15 @@ def test_a_run_that_is_killed_at_any_event_goes_on_also_twice(tmp_path: Path, te
 @pytest.mark.parametrize("files", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_a_run_that_is_killed_while_it_merges_goes_on(files: int, tmp_path: Path, temporary: Path) -> None:
     repo, path = project(tmp_path / "project"), tmp_path / "run" / "events.jsonl"
-    put, written = checkouts._put, [0]
 
-    def kill_behind(*given: object) -> None:
-        put(*given)  # type: ignore[arg-type]
-        written[0] += 1
-        if written[0] > files:
-            die()
+    def half(store: TreeStore, old: str, new: str) -> bool:
+        for one in store.changed(old, new)[: files + 1]:
+            (repo.root / one.path).write_bytes(store._run(store._repo, "", "cat-file", "blob", f"{new}:{one.path}"))
+        die()
+        return True
 
     def prepare() -> None:
-        checkouts._put = kill_behind
+        TreeStore.update = half  # type: ignore[method-assign]
 
     assert not begun(repo.root, path, lambda event: None, prepare)
     assert RunState.of(read_events(str(path))).merging is not None
