@@ -113,8 +113,11 @@ class Gate:
         """What whoever acts should read of a verdict, for an agent at most 600 characters; "" when there is nothing."""
         from ahp.hosts import verdict_text
 
-        agent = self._actor(environ.current()).kind == "agent"
-        return verdict_text.for_agent(verdict) if agent else verdict_text.for_person(verdict, colour=False)
+        env = environ.current()
+        actor = self._actor(env)
+        if actor.kind == "agent":
+            return verdict_text.for_agent(verdict)
+        return verdict_text.translated(verdict_text.for_person(verdict, colour=False), actor, env)
 
     def respond(self, signal_id: str, action: str, reason: str = "") -> None:
         """Records the agent's answer to a signal, by its id. Raises AnswerRefused, JournalUnwritable."""

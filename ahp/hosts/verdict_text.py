@@ -7,6 +7,7 @@ from ahp.protocol.signals import Signal, reason_of
 from ahp.protocol.text import AGENT_LIMIT, one_line, trim
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
+from ahp.system import environ
 
 _WHOLE = "; nothing of this call ran"
 _ROOM = AGENT_LIMIT - len(_WHOLE)
@@ -39,7 +40,16 @@ def name_of(key: str) -> str:
 
 def text(verdict: Verdict, actor: Actor, env: dict[str, str]) -> str:
     """The verdict for whoever asked, as it goes to standard error; "" when there is nothing to say."""
-    return for_agent(verdict) if actor.kind == "agent" else for_person(verdict, _coloured(env))
+    return for_agent(verdict) if actor.kind == "agent" else translated(for_person(verdict, _coloured(env)), actor, env)
+
+
+def translated(said: str, actor: Actor, env: dict[str, str]) -> str:
+    """Lines for people, in Chinese where a person's locale says so. The log and all programs read English."""
+    if not said or actor.kind != "human" or environ.language(env) != "zh":
+        return said
+    from ahp.hosts import chinese
+
+    return chinese.translated(said)
 
 
 def _coloured(env: dict[str, str]) -> bool:
@@ -305,8 +315,8 @@ def say(verdict: Verdict, actor: Actor, env: dict[str, str]) -> int:
         from ahp.system import patience, terminal
 
         patience.end()
-        if terminal.ask("ahp: go on?") is False:
-            write("ahp: stopped as you asked")
+        if terminal.ask(translated("ahp: go on?", actor, env)) is False:
+            write(translated("ahp: stopped as you asked", actor, env))
             return 1
     return 0
 

@@ -13,6 +13,12 @@ def current() -> dict[str, str]:
     return {_text(name): _text(value) for name, value in posix.environ.items()}
 
 
+def language(env: dict[str, str]) -> str:
+    """The language of messages to a person (POSIX, 8.2): `zh` where that is set, else `en`."""
+    told = next((env[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if env.get(name)), "")
+    return "zh" if told.lower().startswith("zh") else "en"
+
+
 def scrubbed(env: dict[str, str]) -> dict[str, str]:
     """`env` without what ties git to the repository of the running hook, for commands about another repository.
 

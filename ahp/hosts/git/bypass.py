@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from ahp.gate.asked import Context, asked, of_commit
 from ahp.gate.of_commits import Told, by_the_log
 from ahp.hosts.git.githooks import Hook
-from ahp.hosts.verdict_text import write
+from ahp.hosts.verdict_text import translated, write
 from ahp.journal import segments
 from ahp.journal.append import Journal
 from ahp.journal.index import JournalUnwritable
@@ -47,7 +47,8 @@ def check_commit(hook: Hook, commit: str, is_other: bool) -> None:
         where = f" ({one_line(places[0])})" if places else ""
         why = "and what was judged is another tree" if is_other else "and no hook was asked"
         breaks = f"breaks {one_line(key)}, {why}"
-        write(f"ahp: this commit {breaks}: {one_line(candidate.message())}{where}; a push of it is refused")
+        said = f"ahp: this commit {breaks}: {one_line(candidate.message())}{where}; a push of it is refused"
+        write(translated(said, hook.actor, repo.env))
     if blocking:
         from ahp.hosts.git.probe import obstacle
 
@@ -83,7 +84,7 @@ def _tell_of_removal(hook: Hook) -> None:
     """Says so where nobody judges any more because HEAD took the policy away: without a remote there is no push."""
     if all(judge.origin == WORKING for judge in judges_of(hook.event(None, "pre-commit"))):
         said = "this commit takes the policy away, so that nobody judges what comes after it"
-        write(f"ahp: {said}; to undo it: git revert HEAD")
+        write(translated(f"ahp: {said}; to undo it: git revert HEAD", hook.actor, hook.repo.env))
 
 
 def log_push(hook: Hook, told: Sequence[Told]) -> None:

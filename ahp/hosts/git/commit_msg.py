@@ -93,21 +93,23 @@ def _tell_where_it_is(hook: Hook, path: str, words: list[str]) -> None:
     import os
     import shlex
 
-    from ahp.hosts.verdict_text import write
+    from ahp.hosts.verdict_text import translated, write
 
     # git starts hooks at the top; a command that the person types is read from where they are.
     kept = one_line(shlex.quote(os.path.abspath(path) if env.get("GIT_PREFIX") else path), 1000)
     amends = "--amend " if _amends(words) else ""
-    write(f"  your message is kept: git commit {amends}-eF {kept}, with the other options as before")
+    said = f"  your message is kept: git commit {amends}-eF {kept}, with the other options as before"
+    write(translated(said, hook.actor, env))
 
 
 def _refuse(hook: Hook, unknown: list[str], path: str, words: list[str]) -> int:
     """Only what a person has allowed here may stand in a message as an override: others read it as one."""
-    from ahp.hosts.verdict_text import write
+    from ahp.hosts.verdict_text import translated, write
 
     token.withdraw(hook.repo)
-    write(f"ahp: commit refused: the message claims an override that nobody gave: {one_line(unknown[0])}")
-    write("  - take that line out of the message; ahp writes it where a person has let a rule pass")
+    said = f"ahp: commit refused: the message claims an override that nobody gave: {one_line(unknown[0])}"
+    fix = "  - take that line out of the message; ahp writes it where a person has let a rule pass"
+    write(translated(f"{said}\n{fix}", hook.actor, hook.repo.env))
     _tell_where_it_is(hook, path, words)
     return 1
 

@@ -60,13 +60,7 @@ def command(
     if revisions or form or keys:
         raise click.UsageError("RANGE, --format and --keys go with --audit")
     assert page is not None
-    _write_page(page, since, from_, rule, language or _language(environ.current()))
-
-
-def _language(env: dict[str, str]) -> str:
-    """The language of messages (POSIX, 8.2): Chinese where that is set, else English."""
-    told = next((env[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if env.get(name)), "")
-    return "zh" if told.lower().startswith("zh") else "en"
+    _write_page(page, since, from_, rule, language or environ.language(environ.current()))
 
 
 def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str | None, language: str) -> None:
