@@ -11,8 +11,8 @@ from importlib import resources
 
 import re2
 
-_MARK = re.compile(r"(\{=?\})")
-_GROUPS = {"{}": "(.*?)", "{=}": "(.*)"}
+_MARK = re.compile(r"(\{[=#]?\})")
+_GROUPS = {"{}": "(.*?)", "{#}": "([0-9]+)", "{=}": "(.*)"}
 _DEEP = 8  # a text in a text, and so on
 
 
