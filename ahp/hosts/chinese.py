@@ -4,10 +4,10 @@ Lines hold what strangers wrote. RE2 matches them in linear time, and a line bec
 itself, so that nothing comes in that was not there.
 """
 
+import os
 import re
 import tomllib
 from functools import cache
-from importlib import resources
 
 import re2
 
@@ -45,7 +45,8 @@ def _text(text: str, depth: int = 0) -> str:
 @cache
 def _catalog() -> list[tuple[list[str], list[str]]]:
     """The templates and their Chinese, in words and marks by turns: table by table, the most words first."""
-    tables = tomllib.loads(resources.files(__package__).joinpath("zh.toml").read_text("utf-8"))
+    with open(os.path.join(os.path.dirname(__file__), "zh.toml"), "rb") as file:
+        tables = tomllib.load(file)
     return [
         (_MARK.split(template), _MARK.split(chinese))
         for table in tables.values()

@@ -71,6 +71,14 @@ def test_a_refusal_is_native_with_the_same_words_on_standard_error(ask: Ask, cal
     assert said.words == said.text and said.text.startswith("ahp blocked: no-rm (") and len(said.text) <= 600
 
 
+def test_an_agent_reads_english_whatever_the_locale_says(project: Repo, ask: Ask, call: Call) -> None:
+    rule = "version: 1\nrules:\n  keys: {at: pre-tool-use, block: 'true', message: a private key}\n"
+    project.write(".ahp/hooks.yaml", rule)
+    said = ask(call("Bash", command="ls"), env={"LC_ALL": "zh_CN.UTF-8"})
+    assert said.code == 2 and said.text.startswith("ahp blocked: keys (") and "\nWhy: a private key\n" in said.text
+    assert said.words == said.text and said.text.replace("…", "").isascii()
+
+
 @pytest.mark.parametrize(("client", "decision"), [("claude", None), ("codex", "allow")])
 def test_a_control_is_the_call_that_runs_instead(ask: Ask, call: Call, client: str, decision: str | None) -> None:
     said = ask(call("Bash", command="echo forbidden", timeout=5), client)
