@@ -125,8 +125,14 @@ class Files:
             try:
                 kept[side, path] = make(side, path)
             except Absent as absent:
+                absent.unknowable = absent.unknowable or self._is_hidden(side, path)
                 kept[side, path] = absent
         return kept[side, path]
+
+    def _is_hidden(self, side: str, path: str) -> bool:
+        """Whether the change itself brings what cannot be read: then no block becomes a warning for that."""
+        entry = self._after.get(path)
+        return side == "after" and entry is not None and bool(entry.new_mode) and not self._view.unsure(path)
 
     def _parsed(self, side: str, path: str) -> list[Any]:
         text = self._once(self._texts, side, path, self._text)

@@ -44,17 +44,19 @@ class Changes:
             if name == "go.sum" or not befores:
                 continue
             ecosystem = self.ecosystem(name)
+            tables: list[Held] = []
             try:
-                tables = [self._table(name, one, is_lock) for one in (*befores, after)]
+                for one in (after, *befores):
+                    tables.append(self._table(name, one, is_lock))
                 direct = self._direct(folder, name, after) if is_lock else set()
             except (ValueError, TypeError, AttributeError) as error:  # no file of its kind, or of another shape
-                raise Absent(f"{path} cannot be read: {one_line(error, 200)}") from None
-            olds, new = tables[:-1], tables[-1]
-            for one in sorted({*olds[0], *new}):
-                if (ecosystem, one) in found or any(old.get(one) == new.get(one) for old in olds):
+                raise Absent(f"{path} cannot be read: {one_line(error, 200)}", unknowable=not tables) from None
+            new, *olds = tables
+            for its in sorted({*olds[0], *new}):
+                if (ecosystem, its) in found or any(old.get(its) == new.get(its) for old in olds):
                     continue
-                told = {"path": path, "name": one, "ecosystem": ecosystem, "direct": not is_lock or one in direct}
-                found[ecosystem, one] = {**told, **_versions(olds[0].get(one), new.get(one))}
+                told = {"path": path, "name": its, "ecosystem": ecosystem, "direct": not is_lock or its in direct}
+                found[ecosystem, its] = {**told, **_versions(olds[0].get(its), new.get(its))}
         return list(found.values())
 
     def _locks(self) -> set[str]:

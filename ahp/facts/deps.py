@@ -89,12 +89,14 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
     }
     if fields.isdisjoint(("unlocked_changes", "changes")):
         return found
+    if not manifests and not locks:
+        return {**found, "unlocked_changes": [], "changes": []}
     from ahp.facts.dependency_changes import Changes
 
-    made = Changes(view, manifests, locks, set(changed), _KNOWN) if manifests or locks else None
-    for field, tell in (("unlocked_changes", Changes.unlocked), ("changes", Changes.all)):
+    made = Changes(view, manifests, locks, set(changed), _KNOWN)
+    for field, tell in (("unlocked_changes", made.unlocked), ("changes", made.all)):
         try:
-            found[field] = tell(made) if made else []
+            found[field] = tell()
         except Absent as absent:
             found[field] = absent
     return found

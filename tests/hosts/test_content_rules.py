@@ -87,8 +87,10 @@ def work(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: p
     return made
 
 
-def refuses_everywhere(work: Repo, words: str | Sequence[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """What is staged is refused, with all of these words, at the commit, at the push, in CI and by the server."""
+def refuses_everywhere(
+    work: Repo, words: str | Sequence[str], capsys: pytest.CaptureFixture[str], code: int = 1
+) -> None:
+    """What is staged is refused with all of these words: at commit and push, in CI (with `code`), and by the server."""
     wanted = [words] if isinstance(words, str) else words
 
     def lacking(said: str) -> list[str]:
@@ -101,7 +103,7 @@ def refuses_everywhere(work: Repo, words: str | Sequence[str], capsys: pytest.Ca
         done = work.run("git", "push", "-q", *how, "origin", "topic")
         assert (done.returncode, lacking(done.stderr.decode())) == (1, [])
     capsys.readouterr()
-    assert main.run(["ci"]) == 1
+    assert main.run(["ci"]) == code
     assert lacking("".join(capsys.readouterr())) == []
 
 
@@ -185,15 +187,20 @@ HURTS = {
     "latin.json": (b'{"x": "\xff"', "Expecting ',' delimiter"),
     "real.json": (b"{", "Expecting property name"),
 }
-ASKED = [*HURTS, "link.yaml", "module.yaml", "later.yaml"]
-OF_FILES = "version: 1\nrules:\n" + "".join(
-    f"  r{n}: {{at: [pre-commit, pre-push], block: \"keys(content.after['{path}']) == ['x']\", on_missing: block}}\n"
-    for n, path in enumerate(ASKED)
+OF_FILES = (
+    "version: 1\nrules:\n"
+    + "".join(
+        f"  r{n}: {{at: [pre-commit, pre-push], block: \"keys(content.after['{path}']) == ['x']\"}}\n"
+        for n, path in enumerate([*HURTS, "link.yaml", "module.yaml"])
+    )
+    + (
+        "  gone: {at: [pre-commit, pre-push], block: \"keys(content.after['later.yaml']) == ['x']\", on_missing: block}\n"
+    )
 )
 OF_LOCKS = """\
 version: 1
 rules:
-  deps: {at: [pre-commit, pre-push], block: "any(d.level == 'major' for d in deps.changes)", on_missing: block}
+  deps: {at: [pre-commit, pre-push], block: "any(d.level == 'major' for d in deps.changes)"}
 """
 
 
@@ -209,7 +216,8 @@ def test_files_that_are_made_to_hurt_their_reader_refuse_with_the_reason_everywh
     (work.root / "link.yaml").symlink_to("named.yaml")
     work.git("clone", "-q", str(work.root), "module.yaml")
     work.add()
-    refuses_everywhere(work, [f"content.after['{path}'] is missing ({why}" for path, why in whys.items()], capsys)
+    wanted = [f"content.after['{path}'] is missing ({why}" for path, why in whys.items()]
+    refuses_everywhere(work, wanted, capsys, code=2)
 
 
 LOCKS = [
@@ -227,4 +235,4 @@ def test_a_lock_file_that_is_made_to_hurt_its_reader_refuses_with_the_reason_eve
 ) -> None:
     (work.root / NPM).write_bytes(data)
     work.add()
-    refuses_everywhere(work, f"deps.changes is missing ({NPM} {why}", capsys)
+    refuses_everywhere(work, f"deps.changes is missing ({NPM} {why}", capsys, code=2)
