@@ -40,6 +40,8 @@ def command(manager: str, only_print: bool, force: bool) -> None:
         click.echo(text, nl=False)
     elif found.rules:
         _write(root, manager, text, force)
+    elif os.path.lexists(f"{root}/.ahp/{manager}.yaml"):
+        click.echo(f".ahp/{manager}.yaml: stays as it is, since nothing can be taken over now")
     _tell(manager, found, only_print)
 
 

@@ -32,7 +32,7 @@ def command(only_list: bool, policy_name: str | None, forget: bool) -> int:
     commands, waiting = command_trust.of_policy(looked_at(policy_name, where), where)
     for name, one in commands.items():
         state = "waits" if name in waiting else "accepted"
-        click.echo(f"{state}: {one_line(name)}: {one_line(shlex.join(one.run), 1000)}  (in {one_line(one.directory)})")
+        click.echo(f"{state}: {one_line(name)}: {_whole(one.run)}  (in {one_line(one.directory)})")
     if not commands:
         click.echo("the policy runs no command")
     if only_list or not waiting:
@@ -43,3 +43,11 @@ def command(only_list: bool, policy_name: str | None, forget: bool) -> int:
         return 1
     command_trust.accept(waiting, actor, where)
     return 0
+
+
+_ALL = 1 << 20  # characters: more than a policy has
+
+
+def _whole(words: list[str]) -> str:
+    """A command as it runs, with its line breaks: what is accepted may hide nothing."""
+    return "\n    ".join(one_line(line, _ALL) for line in shlex.join(words).split("\n"))

@@ -23,8 +23,11 @@ from ahp.system.errors import AhpError
 _LIMIT = 1 << 20  # bytes of a file that is read
 _TIMEOUT = "300s"
 _NAMES = ' "$@"'
-# Tags that every file has which a rule is asked about, and the default of pre-commit.
-_EVERY = frozenset(["file", "text", "regular"])
+# Tags that every file has which a rule is asked about, and those that a fact tells.
+_EVERY = frozenset(["file", "regular"])
+_MODE = "any(c.path == {path} and c.mode == '100755' for c in files.changes)"
+_TOLD = {"text": "{path} not in files.binary", "binary": "{path} in files.binary", "executable": _MODE}
+_TOLD["non-executable"] = f"not {_MODE}"
 _VERBOSE = re.compile(r"\\.|\[(?:\\.|[^]\\])*]|\s+|#[^\n]*", re.DOTALL)
 _LINT_STAGED = re.compile(r"^(?:(?:npx|bunx|yarn|pnpm)(?: exec| dlx| run)?(?: --no-install| --no)? )?lint-staged$")
 
@@ -139,11 +142,14 @@ def _hook(config: dict[str, Any], hook: dict[str, Any], where: str, done: Import
         found = " and ".join([*matched, f"matches(l.text, {json.dumps(pattern)})"])
         finding = {"file": "l.path", "line": "l.line"}
         yield "rule", {**begun, "each": "l in diff.added", "block": found, "message": named, "finding": finding}
-    elif language in ("docker", "docker_image", "script") and where:
+    elif language in ("docker", "docker_image"):
+        raise NotTaken("it runs in a container")
+    elif language == "script" and where:
         raise NotTaken(f"what it runs lies in {where}")
     else:
-        if where:
-            done.programs[words[0]] = where
+        if language not in ("script", "system", "unsupported", "unsupported_script"):
+            needs = ", ".join(map(str, hook.get("additional_dependencies") or ()))
+            done.programs[words[0]] = where or needs or f"a program for {language}"
         takes_names = hook.get("pass_filenames", True) is not False
         yield from _command(begun, named, words, matched, takes_names, always=bool(hook.get("always_run")))
 
@@ -184,28 +190,32 @@ def _matched(config: dict[str, Any], hook: dict[str, Any], path: str) -> list[st
             found.append(f"matches({path}, {json.dumps(_pattern(str(files_)))})")
         if exclude := keys.get("exclude"):
             found.append(f"not matches({path}, {json.dumps(_pattern(str(exclude)))})")
-    for tag in hook.get("types") or ():
-        found += [f"glob({path}, {_globs([tag])})"] if tag not in _EVERY else []
-    if either := [tag for tag in hook.get("types_or") or () if not _EVERY & set(hook["types_or"])]:
-        found.append(f"glob({path}, {_globs(either)})")
-    if no := hook.get("exclude_types"):
-        found.append(f"not glob({path}, {_globs(no)})")
+    found += [_of([tag], path) for tag in hook.get("types") or () if tag not in _EVERY]
+    if (either := list(hook.get("types_or") or ())) and not _EVERY & set(either):
+        found.append(_of(either, path))
+    if no := list(hook.get("exclude_types") or ()):
+        found.append(f"not {_of(no, path)}")
     return found
 
 
-def _globs(tags: list[Any]) -> str:
-    """The names that files of these tags have, by the library of pre-commit itself."""
+def _of(tags: list[Any], path: str) -> str:
+    """The condition that the file at `path` has one of the tags. The library of pre-commit tells the names for one."""
+    conditions = [_TOLD[tag].format(path=path) for tag in tags if tag in _TOLD]
+    if wanted := set(tags) - _TOLD.keys():
+        conditions.append(f"glob({path}, {json.dumps(_names(wanted))})")
+    return conditions[0] if len(conditions) == 1 else f"({' or '.join(conditions)})"
+
+
+def _names(tags: set[Any]) -> list[str]:
     try:
         from identify.extensions import EXTENSIONS, NAMES
     except ModuleNotFoundError:
         how = "install it beside ahp: pip install identify"
         raise AhpError(f"`identify` tells which files pre-commit means; {how}") from None
-    wanted = set(tags)
-    found = [f"*.{name}" for name, has in EXTENSIONS.items() if has & wanted]
-    found += [name for name, has in NAMES.items() if has & wanted]
-    if unknown := wanted - {tag for has in [*EXTENSIONS.values(), *NAMES.values()] for tag in has}:
+    if unknown := tags - {tag for has in [*EXTENSIONS.values(), *NAMES.values()] for tag in has}:
         raise NotTaken(f"no name tells whether a file is {one_line(', '.join(map(str, sorted(unknown))))}")
-    return json.dumps(sorted(found))
+    found = [f"*.{name}" for name, has in EXTENSIONS.items() if has & tags]
+    return sorted([*found, *[name for name, has in NAMES.items() if has & tags]])
 
 
 def _pattern(text: str) -> str:
@@ -314,6 +324,8 @@ def _staged(globs: str, told: Any) -> Iterator[tuple[str, Any]]:
 
 def _braces(glob: str) -> Iterator[str]:
     """The globs without braces that stand for `glob`."""
+    if glob.startswith("!") or re.search(r"[!@+*?]\(", glob):
+        raise NotTaken(f"the glob {one_line(glob, 100)} has no counterpart")
     found = re.search(r"\{([^{}]*)\}", glob)
     if not found:
         yield glob

@@ -43,6 +43,14 @@ def test_a_person_sees_the_commands_and_accepts_them(
     assert capsys.readouterr().out.count("waits: ") == 2
 
 
+def test_nothing_of_a_command_is_hidden(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    command = "true # lint" + " " * 2000 + "the tree\ntouch \x1b[8m/evil"
+    repo.write(".ahp/hooks.yaml", json.dumps({"facts": {"lint": {"run": ["sh", "-c", command]}}, "rules": {}}))
+    assert run(["trust", "--list"]) == 0
+    out = capsys.readouterr().out
+    assert "the tree\n    touch " in out and "[8m/evil'  (in .)" in out and "\x1b" not in out
+
+
 @pytest.mark.parametrize("marker", ["CLAUDECODE", "CI"])
 def test_an_agent_or_ci_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], marker: str, person: list[str]

@@ -193,9 +193,7 @@ OF_FILES = (
         f"  r{n}: {{at: [pre-commit, pre-push], block: \"keys(content.after['{path}']) == ['x']\"}}\n"
         for n, path in enumerate([*HURTS, "link.yaml", "module.yaml"])
     )
-    + (
-        "  gone: {at: [pre-commit, pre-push], block: \"keys(content.after['later.yaml']) == ['x']\", on_missing: block}\n"
-    )
+    + ("  gone: {at: [pre-commit, pre-push], block: \"keys(content.after['no.yaml']) == ['x']\", on_missing: block}\n")
 )
 OF_LOCKS = """\
 version: 1
@@ -209,7 +207,7 @@ def test_files_that_are_made_to_hurt_their_reader_refuse_with_the_reason_everywh
     work: Repo, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whys = {path: f"{path} cannot be read as data: {why}" for path, (_, why) in HURTS.items()}
-    whys |= {"later.yaml": "there is no later.yaml after the change"}
+    whys |= {"no.yaml": "there is no no.yaml after the change"}
     whys |= {"link.yaml": "link.yaml is a symbolic link", "module.yaml": "module.yaml is a submodule"}
     for path, (data, _) in HURTS.items():
         (work.root / path).write_bytes(data)

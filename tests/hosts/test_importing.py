@@ -37,7 +37,9 @@ repos:
               a\\ b[ #]\\.txt
           )$
       - {id: words, name: words, entry: lint-words, language: system, stages: [commit-msg]}
-      - {id: runs, name: runs, entry: shellcheck, language: system, types: [executable]}
+      - {id: runs, name: runs, entry: x, language: node, types: [executable, text], exclude_types: [binary, toml]}
+      - {id: box, name: box, entry: "a/b:latest", language: docker_image, types: [shell]}
+      - {id: link, name: link, entry: x, language: system, types: [symlink]}
       - {id: old, name: old, entry: x, language: system, files: 'a(?=b)'}
       - {id: format, name: second, entry: other, language: system}
   - repo: meta
@@ -85,6 +87,8 @@ def test_checks_of_pre_commit_become_rules(repo: Repo) -> None:
         ' and not matches(l.path, "^(docs/.*|a\\\\ b[ #]\\\\.txt)$") and matches(l.text, "(?i)fixme{}")'
     )
     assert rules["format-2"]["control"] == here
+    told = "any(c.path == p and c.mode == '100755' for c in files.changes) and p not in files.binary"
+    assert rules["runs"]["control"].startswith(f'{here} and {told} and not (p in files.binary or glob(p, ["')
     assert rules["tests"] == {
         "at": "pre-push",
         "block": "check_tests.exit_code != 0",
@@ -94,7 +98,8 @@ def test_checks_of_pre_commit_become_rules(repo: Repo) -> None:
     assert facts["check_tests"]["run"] == ["pytest", "-q"] and facts["check_always"]["run"] == ["./a.sh"]
     assert left == {
         "words": "it runs at commit-msg",
-        "runs": "no name tells whether a file is executable",
+        "box": "it runs in a container",
+        "link": "no name tells whether a file is symlink",
         "old": left["old"],
         "identity": "it is about pre-commit's own settings",
     }
@@ -155,7 +160,9 @@ def test_lines_of_husky_and_lint_staged_become_rules(repo: Repo) -> None:
     repo.write(".husky/pre-commit", '#!/bin/sh\n. "$(dirname "$0")/_/husky.sh"\n\nnpx lint-staged\nnpm test\n')
     repo.write(".husky/pre-push", "read -r line\nx\n")
     repo.write(".husky/commit-msg", 'npx commitlint --edit "$1"\n')
-    repo.write("package.json", json.dumps({"lint-staged": {"*.{js,md}": ["prettier -w", "x"], "a/**": [3]}}))
+    repo.write(
+        "package.json", json.dumps({"lint-staged": {"*.{js,md}": ["prettier -w", "x"], "a/**": [3], "*.+(a|b)": "y"}})
+    )
     rules, facts, left = taken("husky", repo)
     rule = rules["lint-staged-js-md"]
     assert rule["control"] == 'glob(p, ["*.js", "*.md"])' and rule["action"]["stage"] is True
@@ -165,6 +172,7 @@ def test_lines_of_husky_and_lint_staged_become_rules(repo: Repo) -> None:
     assert facts["check_husky_pre_commit"]["run"] == ["sh", "-e", "-c", f"{path}\nnpm test"]
     assert left == {
         "lint-staged a/**": "its commands are no texts",
+        "lint-staged *.+(a|b)": "the glob *.+(a|b) has no counterpart",
         "husky pre-push": "it reads what git gives its hooks",
         "husky commit-msg": "it runs at commit-msg",
     }
