@@ -39,6 +39,8 @@ _FATES = {
 }
 _WHERE = (("", "subject"), ("by ", "actor"), ("at ", "hook"), ("", "timestamp"))
 _SAID = {"block": "refused", "control": "changed", "prompt": "warned", "aid": "advised"}
+# What let an action pass that a rule refused, and the key of the record that names it.
+_PASSED = {"waived": "by the waiver", "overrides": "by the answer to"}
 # What an answer to a signal does.
 _DOES = {
     "retry_after_fix": "it is fixed; the next attempt is judged anew",
@@ -136,12 +138,13 @@ def _signal(prefix: str, form: str) -> int:
         assert signal is not None
         record = state.record(signal)
     rule, whose = _rule_of(record)
+    passed = any(record.get(key) for key in _PASSED)
     steps = [*rule.resolution, *[one.description for one in rule.suggestions]] if rule else []
     told = {
         "rule_at": whose,
         "condition": [text for text in (rule.when, rule.each, rule.condition) if text] if rule else [],
         "steps": list(dict.fromkeys(steps)),  # `fix` is both
-        "answers": [f"ahp respond {str(record['id'])[:8]} {action}" for action in _fitting(signal, who)],
+        "answers": [f"ahp respond {str(record['id'])[:8]} {action}" for action in _fitting(signal, who) if not passed],
         "for_a_person": [],
     }
     if who.kind != "human":
@@ -179,6 +182,9 @@ def _told(record: Mapping[str, object]) -> None:
         place = f"{one.get('file', '')}:{one.get('line', '')}".rstrip(":")
         told = ": ".join(part for part in (place, str(one.get("message") or "")) if part)
         click.echo(f"  {one_line(told, 1000)}")
+    for key, how in _PASSED.items():
+        if record.get(key):
+            click.echo(f"it passed all the same: {how} {one_line(str(record[key]))}")
     if record.get("action"):
         click.echo(f"answered: {one_line(str(record['action']))}")
 
@@ -187,16 +193,18 @@ def _rule_of(record: Mapping[str, object]) -> tuple[RuleAnswer | None, str]:
     """The rule that sent a signal, as the policy here has it, and where that is, or why it cannot be shown."""
 
     where = asking.around(os.getcwd())
-    event = asking.event(str(record["hook"]), "cli", identify(where.env), where, mode="dry")
-    try:
-        judges = sorted(judges_of(event), key=lambda judge: judge.origin != record.get("origin", judge.origin))
-        rules = [(judge, judge.answers(event).rules.get(str(record["rule"]))) for judge in judges]
-    except PolicyError as error:
-        return None, f"the policy here cannot be read: {error}"
-    for judge, rule in rules:
-        if rule is not None:
-            changed = "" if rule.digest == record.get("digest") else " (changed since)"
-            return rule, rule.position + (f" ({judge.origin})" if len(judges) > 1 else "") + changed
+    hook = str(record["hook"])
+    for trigger in (hook, *(one for one in TRIGGERS if one != hook)):  # a push asks the rules of its commits, too
+        event = asking.event(trigger, "cli", identify(where.env), where, mode="dry")
+        try:
+            judges = sorted(judges_of(event), key=lambda judge: judge.origin != record.get("origin", judge.origin))
+            rules = [(judge, judge.answers(event).rules.get(str(record["rule"]))) for judge in judges]
+        except PolicyError as error:
+            return None, f"the policy here cannot be read: {error}"
+        for judge, rule in rules:
+            if rule is not None:
+                changed = "" if rule.digest == record.get("digest") else " (changed since)"
+                return rule, rule.position + (f" ({judge.origin})" if len(judges) > 1 else "") + changed
     return None, "the policy here has no such rule any more"
 
 

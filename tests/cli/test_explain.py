@@ -63,6 +63,29 @@ def test_a_signal_is_told_with_its_rule_findings_steps_and_answers(
     assert f"for a person: ahp respond {signal} proceed_with_risk --reason" in said
 
 
+def test_what_let_a_signal_pass_is_told_and_nothing_is_asked_for(
+    repo: Repo, signal: str, capsys: pytest.CaptureFixture[str], person: list[str]
+) -> None:
+    assert run(["respond", signal, "proceed_with_risk", "--reason", "x"]) == 0
+    capsys.readouterr()
+    assert run(["run", "pre-commit", "--format", "json"]) == 0
+    capsys.readouterr()
+    assert run(["log", "--kind", "signal", "--format", "json"]) == 0
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert run(["explain", last["id"][:8]]) == 0
+    said = capsys.readouterr().out
+    assert f"it passed all the same: by the answer to {last['overrides']}\n" in said and "answer: ahp" not in said
+
+
+def test_a_rule_of_commits_is_found_for_a_signal_of_a_push(
+    repo: Repo, signal: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = repo.root / ".ahp/hooks.yaml"
+    policy.write_text(POLICY.replace("pre-commit", "commit-msg"))
+    assert run(["explain", signal]) == 0
+    assert "rule: .ahp/hooks.yaml:6:12\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
