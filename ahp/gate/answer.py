@@ -133,7 +133,7 @@ class Answer:
                 return ""
             from ahp.gate import waivers
 
-            return waivers.not_in_force_yet(data, delivered, self.event.subject)
+            return waivers.not_in_force_yet(data, delivered, self.event.subject, tree.name)
         except AhpError:
             return ""  # `ahp policy lint` and `ahp doctor` tell what is wrong with that file
 

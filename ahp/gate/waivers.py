@@ -32,12 +32,12 @@ def excuse(
     return notes + waivers.Waivers(waivers=[w for w in given.waivers if w.rule in digests]).warnings(today, digests)
 
 
-def not_in_force_yet(data: bytes, delivered: Iterable[Candidate], subject: str) -> str:
+def not_in_force_yet(data: bytes, delivered: Iterable[Candidate], subject: str, judging: str) -> str:
     """For a person whose own waivers, the bytes `data`, would excuse one of these: which commit makes it so; "" where
-    there is none. Raises PolicyError.
+    there is none. `judging` names the tree whose waivers count. Raises PolicyError.
     """
     today, given = waivers.now(), waivers.parse(data)
     enforced = [one for one in delivered if one.enforced and not one.rule.locked]
     keys = [one.key for one in enforced if given.find(one.key, subject, one.rule.digest, today)]
-    how = f"git add {waivers.PATH} && git commit {waivers.PATH}"
-    return f"your waiver of {', '.join(keys[:3])} takes effect once it is committed: {how}" if keys else ""
+    how = f"committed: git add {waivers.PATH} && git commit {waivers.PATH}" if judging == "HEAD" else f"on {judging}"
+    return f"your waiver of {', '.join(keys[:3])} takes effect once it is {how}" if keys else ""

@@ -102,7 +102,7 @@ def judge(lines: bytes, limit: float = LIMIT) -> int:
                 sys.stderr.write(f"ahp: {one_line(ref.remote_ref, 300)}\n{text(told)}")
             code = max(code, told.exit_code)
         if any(one.results for one in reports if one.exit_code):
-            sys.stderr.write("ahp: in a clone with the gate (ahp install) you learn this before you push\n")
+            sys.stderr.write("ahp: a clone without the gate gets it by: ahp install\n")
         if not code and server.key:
             _attest(server, reports)
     return code

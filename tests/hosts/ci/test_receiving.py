@@ -422,7 +422,7 @@ def test_a_push_over_http_is_judged(work: Repo, server: Repo) -> None:
             bad = work.commit("feat: bad", **{"c.txt": "TODO\n", "large.txt": "x" * 2_000_000})
             code, said = push(work, "topic")
             assert code == 1 and "remote: ahp: refused by no-todo" in said and f"commit {bad[:10]}" in said
-            assert "remote: ahp: in a clone with the gate (ahp install) you learn this before you push" in said
+            assert "remote: ahp: a clone without the gate gets it by: ahp install" in said
             assert server.git("rev-parse", "topic") != bad
         finally:
             web.shutdown()
