@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate
 from math import sqrt
 from typing import NamedTuple
-from unicodedata import east_asian_width
 
 from ahp.insight.stats import SLOW_TRIES, Figures, Stats, is_of_calls
 
@@ -206,21 +203,3 @@ def bar(share: float, width: int) -> str:
 def counted(number: int, word: str, plural: str = "") -> str:
     """`1 episode`, `2 episodes`."""
     return f"{number:,} {word if number == 1 else plural or word + 's'}"
-
-
-def shortened(name: str, columns: int) -> str:
-    """A name that takes at most so many columns: what tells names apart is often their end, so the middle is left out.
-
-    A character of the East is two columns wide.
-    """
-    wide = [2 if east_asian_width(c) in "WF" else 1 for c in name]
-    if sum(wide) <= columns:
-        return name
-    head = _fitting(wide, (columns - 1) // 2)
-    tail = _fitting(wide[::-1], columns - 1 - sum(wide[:head]))
-    return name[:head] + "…" + name[len(name) - tail :]
-
-
-def _fitting(wide: Sequence[int], columns: int) -> int:
-    """How many of the first characters fit."""
-    return sum(reached <= columns for reached in accumulate(wide))

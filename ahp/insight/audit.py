@@ -8,14 +8,24 @@ of CI. A log is evidence, not proof.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from typing import NamedTuple
 
+from ahp.facts.policy import APPROVERS
 from ahp.gate import overrides
+from ahp.hosts.ci.signatures import NotApproved, approval
 from ahp.insight import reading
 from ahp.insight.judged_history import Statement
 from ahp.journal.answers import RISK, kind_of
+from ahp.policy import layers, tree
+from ahp.policy.compile import programs
+from ahp.policy.sources import TreeSource
+from ahp.policy.targets import default_of
+from ahp.policy.waivers import Waiver, in_force
 from ahp.protocol import records
+from ahp.protocol.text import one_line
 from ahp.protocol.triggers import OF_COMMITS
 from ahp.system.commits import Past, PastView, commits, views
 from ahp.system.errors import AhpError
@@ -273,54 +283,98 @@ class Audit(NamedTuple):
 
     begin: str
     entries: list[Entry]
-
-
-Waived = Callable[[str, Iterable[str]], tuple[str, str]]
-"""Approver and reason of the waiver of a name, from the policies of these commits; two "" where none has it."""
-Signed = Callable[[Past], str]
-"""The approver who signed a commit, "" for none."""
-HasPolicy = Callable[[str, str], bool]
-"""Whether the policy of that digest is the one that a commit (its id) has."""
+    notes: list[str]
 
 
 def audit(
     repo: Repository,
-    folder: str,
     revisions: str | None,
     *,
-    waived: Waived,
-    signed: Signed,
-    has_policy: HasPolicy,
     stated: Iterable[Statement] = (),
     limit: int | None = None,
     seen: Seen = unseen,
 ) -> Audit:
-    """The audit of `revisions` (`A..B`; None: the last `limit` of HEAD) by the log in `folder`, which is read once, and
-    by what was `stated`.
+    """The audit of `revisions` (`A..B`; None: the last `limit` of HEAD) by the log of a repository, which is read once,
+    and by what was `stated`.
 
-    Raises AhpError for a range that git does not know and a log that cannot be read.
+    Raises AhpError for a range that git does not know, and for a log that cannot be read.
     """
     past = commits(repo, revisions, limit)
     known = CommitRecords(*changes_of(past, list(views(repo, past, with_text=False))))
-    for record in reading.records(folder, None, seen):
+    for record in reading.records(repo.ahp_dir, None, seen):
         known.take(record)
     brought = pushed(repo, [one.id for one in past], known.pushes, known.before or [])
     about: dict[str, list[Statement]] = {}
     for told in stated:
         for commit in told.commits:
             about.setdefault(commit, []).append(told)
-    entries = [_Reading(one, known, brought, waived, signed, has_policy).entry(about.get(one.id, ())) for one in past]
-    return Audit(known.begin, entries)
+    here = Here(repo)
+    entries = [_Reading(one, known, brought, here).entry(about.get(one.id, ())) for one in past]
+    return Audit(known.begin, entries, here.notes)
+
+
+class Here:
+    """What policies of this repository say: who waived a rule, who signed a commit, whose digest is whose.
+
+    `notes` tell why signatures were not looked at.
+    """
+
+    def __init__(self, repo: Repository) -> None:
+        self.repo, self.notes = repo, list[str]()
+        self.waivers = cache(self._waivers)
+        self._digests: dict[bytes, str] = {}
+
+    def waived(self, name: str, commits: Iterable[str]) -> tuple[str, str]:
+        """Approver and reason of a waiver, from the policies of these commits; two "" where none has it."""
+        found = next((told[name] for told in map(self.waivers, commits) if name in told), None)
+        return (found.approver, found.reason) if found is not None else ("", "")
+
+    def _waivers(self, commit: str) -> dict[str, Waiver]:
+        try:
+            return {one.name: one for one in in_force(tree.of_commit(self.repo, commit).read).waivers}
+        except AhpError:  # gone, or it never parsed: then nobody knows here who approved
+            return {}
+
+    def digest(self, commit: str) -> str:
+        """The digest of the policy of a commit, "" where it is gone, or does not load any more."""
+        try:
+            policy = tree.of_commit(self.repo, commit)
+            if policy.key not in self._digests:
+                self._digests[policy.key] = ""
+                program = next(iter(programs(layers.load(TreeSource(policy, policy.name))).values()))
+                self._digests[policy.key] = program.policy
+        except AhpError:
+            return ""
+        return self._digests[policy.key]
+
+    @cached_property
+    def _approvers(self) -> tuple[bytes, bool]:
+        """Those of the default branch as it is known here, and whether their keys may lie in files."""
+        try:
+            policy = default_of(self.repo, "")
+            data = policy.read(APPROVERS) if policy is not None else None
+            if policy is not None and data:
+                return data, bool(layers.load(TreeSource(policy, policy.name)).raw.setting("software_keys"))
+        except AhpError as error:
+            self.notes.append(f"signatures were not looked at: {one_line(error, 300)}")
+        return b"", False
+
+    def signer(self, commit: Past) -> str:
+        """The approver who signed a commit, "" for none. Raises AhpError where ssh-keygen cannot be run."""
+        approvers, software_keys = self._approvers
+        if not approvers:
+            return ""
+        try:
+            return approval(self.repo.run("cat-file", "commit", commit.id), approvers, time.time(), software_keys)
+        except NotApproved:
+            return ""
 
 
 class _Reading:
     """What is known of one commit."""
 
-    def __init__(
-        self, past: Past, known: CommitRecords, brought: Pushed, waived: Waived, signed: Signed, has_policy: HasPolicy
-    ) -> None:
-        self.past, self.known, self.brought, self.waived, self.signed = past, known, brought, waived, signed
-        self.has_policy = has_policy
+    def __init__(self, past: Past, known: CommitRecords, brought: Pushed, here: Here) -> None:
+        self.past, self.known, self.brought, self.here = past, known, brought, here
         self.exemptions: dict[tuple[str, str], Exemption] = {}
 
     def entry(self, stated: Iterable[Statement]) -> Entry:
@@ -366,7 +420,7 @@ class _Reading:
     def _policy(self, record: Mapping[str, object]) -> PolicyName:
         """The policy that judged. The log describes one once, often in the work tree, just before it is committed."""
         told, head = self.known.policy(record.get("policy")), str(record.get("head") or "")
-        if not told.commit and is_id(head) and self.has_policy(told.digest, head):
+        if not told.commit and is_id(head) and self.here.digest(head) == told.digest:
             return told._replace(commit=head, origin="committed")
         return told
 
@@ -424,7 +478,7 @@ class _Reading:
         policy = self.known.policy(signal.get("policy"))
         # At a commit HEAD's policy judges; a pushed head is the author's own.
         own = [str(signal.get("head") or "")] if signal.get("hook") in OF_COMMITS else []
-        approver, reason = self.waived(name, [one for one in (*own, policy.commit) if is_id(one)])
+        approver, reason = self.here.waived(name, [one for one in (*own, policy.commit) if is_id(one)])
         note = "" if approver else f"the waiver {name} is in no policy that is known here"
         self._note(Exemption(WAIVER, rule, approver, reason, note))
 
@@ -441,7 +495,7 @@ class _Reading:
             kind, name = (OVERRIDE, "") if why.startswith("overridden by ") else (WAIVER, why.partition(": ")[2])
             who, _, reason = why.removeprefix("overridden by ").partition(": ")
             if name:
-                who, reason = self.waived(name, [one.policy])
+                who, reason = self.here.waived(name, [one.policy])
             signed = who if told["proof"] == "signed" else ""
             self.exemptions[kind, rule] = Exemption(kind, rule, who, reason, f"as {one.judge} stated: {why}", signed)
         policy = PolicyName(one.digest, one.policy, "committed")
@@ -459,7 +513,7 @@ class _Reading:
     def _lines(self) -> None:
         """The overrides that the message tells of, whatever the log has."""
         found = overrides.lines(self.past.message.encode("utf-8", "surrogateescape"))
-        principal = self.signed(self.past) if found else ""
+        principal = self.here.signer(self.past) if found else ""
         for bound, line in found.items():
             approver, reason = self.known.given.get(bound, ("", ""))
             told = (

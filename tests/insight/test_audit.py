@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from ahp.cli.main import run
-from ahp.insight.audit import BYPASS, OVERRIDE, SKIPPED, WAIVER, Audit, Entry, Exemption, audit
+from ahp.insight.audit import BYPASS, OVERRIDE, SKIPPED, WAIVER, Audit, Entry, Exemption, Here, audit
 from ahp.insight.judged_history import Statement
 from ahp.journal.append import Journal
 from ahp.journal.respond import respond
@@ -53,16 +53,9 @@ class Told(NamedTuple):
 
 def asked(gated: Gated, revisions: str | None = None, stated: Sequence[Statement] = ()) -> Audit:
     where = git.discover(str(gated.root), dict(os.environ))
-    waivers = {"large * " + TOMORROW: ("mei", "a vendored file")}
-    return audit(
-        where,
-        where.ahp_dir,
-        revisions,
-        waived=lambda name, commits: waivers.get(name, ("", "")) if list(commits) else ("", ""),
-        signed=lambda commit: "ann@example.org",
-        has_policy=lambda digest, commit: False,
-        stated=stated,
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Here, "signer", lambda self, commit: "ann@example.org")
+        return audit(where, revisions, stated=stated)
 
 
 TOMORROW = (datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(2)).isoformat()

@@ -6,9 +6,7 @@ import csv
 import io
 import os
 import textwrap
-import time
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -23,23 +21,14 @@ from ahp.insight.audit import (
     WAIVER,
     Audit,
     Exemption,
-    HasPolicy,
     Judgement,
     PolicyName,
-    Waived,
     audit,
 )
 from ahp.insight.commands.verify_history import trusted
 from ahp.insight.judged_history import kept
-from ahp.policy import layers, tree, waivers
-from ahp.policy.compile import programs
-from ahp.policy.sources import TreeSource
-from ahp.policy.targets import default_of
 from ahp.protocol.text import one_line
 from ahp.system import environ, git, jsontext
-from ahp.system.commits import Past
-from ahp.system.errors import AhpError
-from ahp.system.git import Repository
 
 LAST = 100
 _WIDTH = 100
@@ -62,100 +51,16 @@ def show(revisions: str | None, form: str, keys: str | None) -> None:
     """
     repo = git.discover(os.getcwd(), environ.current())
     stated = kept(repo, trusted(keys))[0] if keys else []
-    signatures = _Signatures(repo)
-    limit = None if revisions else LAST
     with reading.shown() as seen:
-        found = audit(
-            repo,
-            repo.ahp_dir,
-            revisions,
-            waived=_waivers(repo),
-            signed=signatures.approver,
-            has_policy=_policies(repo),
-            stated=stated,
-            limit=limit,
-            seen=seen,
-        )
+        found = audit(repo, revisions, stated=stated, limit=None if revisions else LAST, seen=seen)
     if form == "json":
         click.echo(jsontext.encode({"range": revisions, "begin": found.begin or None, "commits": _json(found)}))
     elif form == "csv":
         click.echo(_csv(found), nl=False)
     else:
         click.echo("\n".join(_text(found, revisions)))
-        for note in signatures.notes:
+        for note in found.notes:
             click.echo(f"ahp: {note}", err=True)
-
-
-def _waivers(repo: Repository) -> Waived:
-    """Finds a waiver by its name, in the policies of commits."""
-
-    @cache
-    def of(commit: str) -> dict[str, waivers.Waiver]:
-        try:
-            given = waivers.in_force(tree.of_commit(repo, commit).read).waivers
-            return {one.name: one for one in given}
-        except AhpError:  # gone, or it never parsed: then nobody knows here who approved
-            return {}
-
-    def find(name: str, commits: Iterable[str]) -> tuple[str, str]:
-        found = next((told[name] for told in map(of, commits) if name in told), None)
-        return (found.approver, found.reason) if found is not None else ("", "")
-
-    return find
-
-
-def _policies(repo: Repository) -> HasPolicy:
-    """Tells whether the policy of a commit has a digest; it has not where it is gone, or does not load any more."""
-    digests: dict[bytes, str] = {}
-
-    def has(digest: str, commit: str) -> bool:
-        try:
-            policy = tree.of_commit(repo, commit)
-            if policy.key not in digests:
-                digests[policy.key] = ""
-                program = next(iter(programs(layers.load(TreeSource(policy, policy.name))).values()))
-                digests[policy.key] = program.policy
-        except AhpError:
-            return False
-        return digests[policy.key] == digest
-
-    return has
-
-
-class _Signatures:
-    """Who signed a commit, by the approvers of the default branch as it is known here."""
-
-    def __init__(self, repo: Repository) -> None:
-        self._repo, self._approvers = repo, b""
-        self._software_keys = self._is_ready = False
-        self.notes: list[str] = []
-
-    def approver(self, commit: Past) -> str:
-        """The approver, "" for none. Raises AhpError where ssh-keygen cannot be run."""
-        from ahp.hosts.ci.signatures import NotApproved, approval
-
-        self._read()
-        if not self._approvers:
-            return ""
-        try:
-            signed = self._repo.run("cat-file", "commit", commit.id)
-            return approval(signed, self._approvers, time.time(), self._software_keys)
-        except NotApproved:
-            return ""
-
-    def _read(self) -> None:
-        from ahp.facts.policy import APPROVERS
-
-        if self._is_ready:
-            return
-        self._is_ready = True
-        try:
-            policy = default_of(self._repo, "")
-            if policy is not None and (data := policy.read(APPROVERS)):
-                self._software_keys = bool(layers.load(TreeSource(policy, policy.name)).raw.setting("software_keys"))
-                self._approvers = data
-        except AhpError as error:
-            self.notes.append(f"signatures were not looked at: {one_line(error, 300)}")
 
 
 def _text(found: Audit, revisions: str | None) -> Iterator[str]:

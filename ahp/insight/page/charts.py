@@ -10,13 +10,11 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ahp.insight.advice import shortened
 from ahp.system import clock
 
 LEVELS = ("block", "control", "prompt", "aid")
 OUTCOMES = ("fixed", "passed", "reset", "forgotten", "open")
 _ROW = 26
-_COLUMN = 6.2  # pixels of most characters of a name; what is wider is cut at its end
 _FEWEST = 14  # bars that the axis of time has room for: one alone would be a wall
 _SHAPES = {"block": "square", "control": "diamond", "prompt": "triangle-up", "aid": "circle"}
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
@@ -214,7 +212,7 @@ def _lying(panel: Panel, above: Sequence[str] = ()) -> Spec:
 
 def _labels(names: Sequence[str], width: int, is_above: bool = False) -> Spec:
     """The name of each row as it fits `width` (pixels), beside the rows or above each."""
-    rows = [{"row": _row(n), "name": shortened(name, int(width / _COLUMN))} for n, name in enumerate(names)]
+    rows = [{"row": _row(n), "name": name} for n, name in enumerate(names)]
     mark = {"type": "text", "align": "left", "limit": width, **({"dy": -15} if is_above else {})}
     where = {"y": _rows(len(names)), "x": {"value": 0}, "text": {"field": "name"}, "description": {"value": ""}}
     drawn = _layer(rows, mark, where)

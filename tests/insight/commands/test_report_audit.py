@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.insight.audit import Judgement, PolicyName
+from ahp.insight.audit import Here, Judgement, PolicyName
 from ahp.insight.commands import report_audit
 from ahp.system import git
 from ahp.system.commits import commits
@@ -25,7 +25,7 @@ def found(repo: Repo) -> git.Repository:
 def test_a_waiver_is_looked_for_in_the_policies_that_are_here(repo: Repo) -> None:
     first = repo.commit("first", **{".ahp/waivers.yaml": WAIVER})
     broken = repo.commit("second", **{".ahp/waivers.yaml": "- {rule: x}\n"})
-    find = report_audit._waivers(found(repo))
+    find = Here(found(repo)).waived
     assert find("size * 2026-02-09", [broken, "f" * 40, first]) == ("mei", "a move")
     assert find("size * 2026-02-10", [first]) == find("size * 2026-02-09", []) == ("", "")
 
@@ -38,11 +38,11 @@ def test_an_approver_is_one_of_the_default_branch_today(repo: Repo, tmp_path: Pa
     repo.commit("policy", **{".ahp/hooks.yaml": "version: 1\nsoftware_keys: true\n", ".ahp/approvers": repo_text(repo)})
     repo.git("-c", "gpg.format=ssh", "-c", f"user.signingkey={key}", "commit", "-qS", "--allow-empty", "-m", "signed")
     signed, unsigned = commits(found(repo))
-    signatures = report_audit._Signatures(found(repo))
-    assert (signatures.approver(signed), signatures.approver(unsigned)) == ("ann@example.org", "")
+    signatures = Here(found(repo))
+    assert (signatures.signer(signed), signatures.signer(unsigned)) == ("ann@example.org", "")
     repo.commit("broken", **{".ahp/hooks.yaml": "version: [\n"})
-    signatures = report_audit._Signatures(found(repo))
-    assert signatures.approver(signed) == "" and "signatures were not looked at" in signatures.notes[0]
+    signatures = Here(found(repo))
+    assert signatures.signer(signed) == "" and "signatures were not looked at" in signatures.notes[0]
 
 
 def repo_text(repo: Repo) -> str:
