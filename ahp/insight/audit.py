@@ -181,31 +181,26 @@ class Push(NamedTuple):
 
 
 class Pushed(NamedTuple):
-    """Of each commit the first push that brought it, and whether it was judged there by itself (None: not known).
+    """Of each commit the first push that brought it.
 
     `before` are the commits that were there when the gate was installed.
     """
 
-    brought: dict[str, tuple[Push, bool | None]]
+    brought: dict[str, Push]
     before: set[str]
 
 
 def pushed(repo: Repository, commits: Sequence[str], pushes: Sequence[Push], tips: Sequence[str]) -> Pushed:
     """Of `commits`, by `pushes` in their order; `tips` are what the first install found. Raises GitError.
 
-    A push judges one by one at most what it brings and was not there before the gate: where these are as many as its
-    verdict counts, it is these. Where the verdict does not tell what it began at, only its head is known to be of it.
+    Where the verdict does not tell what a push began at, only its head is known to be of it.
     """
     there = _listed(repo, tips, ())
-    found: dict[str, tuple[Push, bool | None]] = {}
+    found: dict[str, Push] = {}
     for push in pushes:
-        if push.base is None:
-            found.setdefault(repo.commit_id(push.head) or "", (push, None if push.commits else False))
-            continue
-        brings = _listed(repo, [push.head], [*push.base, *tips])
-        by_itself = False if not push.commits else True if len(brings) == push.commits else None
-        for commit in brings:
-            found.setdefault(commit, (push, by_itself))
+        head = {repo.commit_id(push.head) or ""}
+        for commit in head if push.base is None else _listed(repo, [push.head], [*push.base, *tips]):
+            found.setdefault(commit, push)
     return Pushed({commit: found[commit] for commit in commits if commit in found}, there & set(commits))
 
 
@@ -224,8 +219,7 @@ class Judgement(NamedTuple):
     `pre-receive`), whose key is the `actor`.
 
     `hooks` judged it; `said` are the rules that spoke and let it pass, with their level. Of a push, `head` is the
-    commit that was pushed to `target`, `commits` how many of it were judged one by one, and `one_by_one` whether this
-    one was among them: None where the log does not tell that.
+    commit that was pushed to `target`, and `commits` how many of it were judged one by one.
     """
 
     where: str
@@ -238,7 +232,6 @@ class Judgement(NamedTuple):
     target: str = ""
     head: str = ""
     commits: int = 0
-    one_by_one: bool | None = None
 
 
 class Exemption(NamedTuple):
@@ -425,10 +418,9 @@ class _Reading:
         return told
 
     def _pushed(self) -> Iterator[Judgement]:
-        brought = self.brought.brought.get(self.past.id)
-        if brought is None:
+        push = self.brought.brought.get(self.past.id)
+        if push is None:
             return
-        push, one_by_one = brought
         record = push.record
         about = record.get("said")
         signals = [one for one in about if self._is_named(one)] if isinstance(about, list) else []
@@ -439,11 +431,10 @@ class _Reading:
             str(record.get("decision")),
             self._policy(record),
             str(record.get("actor") or ""),
-            self._heard(signals, [record] if one_by_one else []),
+            self._heard(signals, [record] if push.commits else []),
             str(record.get("target") or ""),
             push.head,
             push.commits,
-            one_by_one,
         )
 
     def _is_named(self, signal: Mapping[str, object]) -> bool:
@@ -500,7 +491,7 @@ class _Reading:
             self.exemptions[kind, rule] = Exemption(kind, rule, who, reason, f"as {one.judge} stated: {why}", signed)
         policy = PolicyName(one.digest, one.policy, "committed")
         decision = "allow" if one.passed else "deny"
-        where = (one.target, one.head, len(one.commits), True)
+        where = (one.target, one.head, len(one.commits))
         return Judgement(one.judge, one.time, [], decision, policy, one.key, said, *where)
 
     def _bypassed(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import io
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ahp.insight.advice import Advice
@@ -98,11 +98,13 @@ def _edited(text: str, name: str, advice: Advice, policy: Policy) -> str:
     rules = {rule.key: rule for rule in policy.rules}
     short, rule = _child(root, "rules", advice.rule), rules.get(advice.rule)
     if rule is None:
-        raise _Impossible(_unknown(advice.rule, rules))
+        alike = sorted(key for key in rules if advice.rule in key.split("/") or key in advice.rule.split("/"))
+        it_has = f"; it has {', '.join(alike)}" if alike else ""  # maybe what became of it
+        raise _Impossible(f"the project's policy has no rule of this name{it_has}")
     if short is not None:
-        edits = [_short(text, short, advice, rule)]
+        edits = [_change(text, short, advice, rule)]
     elif "/" in advice.rule:
-        edits = [_long(text, oracle, one, advice, rule) for oracle, one in _written(root, advice.rule)]
+        edits = [_change(text, one, advice, rule, oracle) for oracle, one in _written(root, advice.rule)]
     else:
         edits = [_override(text, root, advice, rule)]
     if not edits:
@@ -136,25 +138,6 @@ def _items(node: Node | None) -> list[Node]:
     return [*value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
-def _long(text: str, oracle: Node, node: Node, advice: Advice, rule: Rule) -> _Edit:
-    if advice.change == "disable":  # a rule of this form has no such key, its oracle has
-        if len(_items(_child(oracle, "rules"))) > 1:
-            raise _Impossible("its oracle has other rules, too; remove it by hand")
-        return _set(text, oracle, *_SETTINGS["disable"])
-    if advice.change == "narrow":
-        return _set(text, node, "condition", _narrowed(advice, rule))
-    key, value = _SETTINGS[advice.change]
-    if key == "level" and len(rule.intensity) > 1:
-        raise _Impossible("its level depends on the environment; change it by hand")
-    return _set(text, node, "intensity" if key == "level" else key, value)
-
-
-def _unknown(rule: str, known: Collection[str]) -> str:
-    """That the log tells of a rule that the policy does not have, with those that may be what became of it."""
-    alike = sorted(key for key in known if rule in key.split("/") or key in rule.split("/"))
-    return "the project's policy has no rule of this name" + (f"; it has {', '.join(alike)}" if alike else "")
-
-
 def _override(text: str, root: Node | None, advice: Advice, rule: Rule) -> _Edit:
     """What this file says of a short rule that it extends, as the first of its rules."""
     narrowed = rule.level("default"), _narrowed(advice, rule)
@@ -181,14 +164,24 @@ def _child(node: Node | None, *path: str) -> Node | None:
     return node
 
 
-def _short(text: str, node: Node, advice: Advice, rule: Rule) -> _Edit:
+def _change(text: str, node: Node, advice: Advice, rule: Rule, oracle: Node | None = None) -> _Edit:
+    """The edit of a rule that this file has, of the longer form in its oracle."""
     level = next((name for name in LEVELS if name in node.keys), "")
     if advice.change == "narrow":
-        return _set(text, node, level or rule.level("default"), _narrowed(advice, rule))
-    if advice.change in ("shadow", "disable") or "level" in node.keys or not level:
-        return _set(text, node, *_SETTINGS[advice.change])
+        return _set(text, node, "condition" if oracle else level or rule.level("default"), _narrowed(advice, rule))
+    key, value = _SETTINGS[advice.change]
+    if oracle is not None and key == "enabled":  # a rule of this form has no such key, its oracle has
+        if len(_items(_child(oracle, "rules"))) > 1:
+            raise _Impossible("its oracle has other rules, too; remove it by hand")
+        return _set(text, oracle, key, value)
+    if oracle is not None and key == "level":
+        if len(rule.intensity) > 1:
+            raise _Impossible("its level depends on the environment; change it by hand")
+        return _set(text, node, "intensity", value)
+    if key != "level" or "level" in node.keys or not level:
+        return _set(text, node, key, value)
     start = _offset(text, node, level)
-    return _Edit(start, start + len(level), _SETTINGS[advice.change][1])
+    return _Edit(start, start + len(level), value)
 
 
 def _set(text: str, rule: Node, key: str, value: str) -> _Edit:

@@ -20,4 +20,4 @@ def test_the_first_push_that_brought_a_commit(repo: Repo) -> None:
     )
     found = pushed(where, made, [gone, first, second], [made[1]])
     assert found.before == {made[0], made[1]}
-    assert found.brought == {made[2]: (first, True), made[3]: (second, False), made[4]: (second, False)}
+    assert found.brought == {made[2]: first, made[3]: second, made[4]: second}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @FROM
 @click.option("--rule", metavar="RULE", help="A rule's key, an oracle's name, or a pattern with *.")
 @click.option("--audit", "is_audit", is_flag=True, help="What the log knows of each commit of RANGE (A..B).")
-@click.option("--format", "form", type=click.Choice(["text", "json", "csv"]), help="Of the audit; default: text.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), help="Of the audit; default: text.")
 @click.option("--keys", metavar="FILE", help="Of the audit: read the statements that these keys signed, too.")
 @click.option(
     "--language", type=click.Choice(["en", "zh"]), help="Of the page; default: as LC_ALL, LC_MESSAGES or LANG say."

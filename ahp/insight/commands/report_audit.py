@@ -1,9 +1,7 @@
-"""What `ahp report --audit` prints: a few lines a commit, or JSON, or a table of comma-separated values."""
+"""What `ahp report --audit` prints: a few lines a commit, or JSON."""
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import textwrap
 from collections.abc import Iterator
@@ -32,8 +30,6 @@ from ahp.system import environ, git, jsontext
 
 LAST = 100
 _WIDTH = 100
-_COLUMNS = ("commit", "made", "author", "subject", "judged", "at", "decision", "policy", "policy_commit", "actor")
-_MORE = ("target", "exemption", "rule", "approver", "signed", "reason", "note")
 _WORDS = {
     OVERRIDE: "overridden",
     WAIVER: "waived",
@@ -55,8 +51,6 @@ def show(revisions: str | None, form: str, keys: str | None) -> None:
         found = audit(repo, revisions, stated=stated, limit=None if revisions else LAST, seen=seen)
     if form == "json":
         click.echo(jsontext.encode({"range": revisions, "begin": found.begin or None, "commits": _json(found)}))
-    elif form == "csv":
-        click.echo(_csv(found), nl=False)
     else:
         click.echo("\n".join(_text(found, revisions)))
         for note in found.notes:
@@ -106,10 +100,8 @@ def _judged(one: Judgement) -> str:
     if one.where != "push":
         by = f"by {_policy(one.policy)}, signed with the key {one_line(one.actor)}"
         how = f"by {one_line(one.where)}, with the move"
-    elif one.one_by_one:
-        how = "by itself, with the push"
     elif one.commits:
-        how = f"with others, {counted(one.commits, 'commit')} of them one by one, maybe this one, in the push"
+        how = f"with the push, {counted(one.commits, 'commit')} of it one by one,"
     else:
         how = "as part of what changes, with the push"
     return f"{how} of {one.head[:12]} to {one_line(one.target)}, {when}: {one_line(one.decision)}, {by}{said}"
@@ -145,30 +137,3 @@ def _json(found: Audit) -> list[dict[str, Any]]:
         }
         for one in found.entries
     ]
-
-
-def _csv(found: Audit) -> str:
-    """A line a judgement and a line an exemption, or one that says that there is none."""
-    written = io.StringIO()
-    table = csv.writer(written, lineterminator="\n")
-    table.writerow([*_COLUMNS, *_MORE])
-    for one in found.entries:
-        head = [one.commit, one.made, _safe(one.author), _safe(one.subject)]
-        for told in one.judgements:
-            how = told.where if told.where == "commit" or told.one_by_one else "push, as part of it"
-            policy = [told.policy.digest, told.policy.commit]
-            table.writerow(
-                [*head, *map(_safe, [how, told.at, told.decision, *policy, told.actor, told.target]), *[""] * 6]
-            )
-        if not one.is_judged_here:
-            table.writerow([*head, _BEFORE if one.before else _NOT_HERE, *[""] * 12])
-        for exempt in one.exemptions:
-            cells = (exempt.kind, exempt.rule, exempt.approver, exempt.signed, exempt.reason, exempt.note)
-            table.writerow([*head, *[""] * 7, *map(_safe, cells)])
-    return written.getvalue()
-
-
-def _safe(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula (OWASP, CSV injection)."""
-    plain = one_line(text, 1000)
-    return f"'{plain}" if plain[:1] in ("=", "+", "-", "@") else plain

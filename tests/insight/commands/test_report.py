@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 from pathlib import Path
@@ -98,7 +96,7 @@ def test_what_cannot_be_written_is_said(project: Repo, capsys: pytest.CaptureFix
         [],
         ["--html", "x", "--audit"],
         ["--html", "x", "HEAD"],
-        ["--html", "x", "--format", "csv"],
+        ["--html", "x", "--format", "json"],
         ["--audit", "--rule", "x"],
     ],
 )
@@ -107,7 +105,7 @@ def test_options_that_do_not_go_together(arguments: list[str], capsys: pytest.Ca
     assert "ahp report" in capsys.readouterr().err or arguments
 
 
-def test_the_audit_in_three_forms(project: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_audit_in_two_forms(project: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     project.git("commit", "-q", "--allow-empty", "-m", "=1+1\n\nAhp-Override: what I like")
     assert run(["report", "--audit", "HEAD~1..HEAD"]) == 0
     out = capsys.readouterr().out
@@ -118,10 +116,6 @@ def test_the_audit_in_three_forms(project: Repo, capsys: pytest.CaptureFixture[s
     told = json.loads(capsys.readouterr().out)
     assert [one["subject"] for one in told["commits"]] == ["=1+1", "first"] and told["range"] is None
     assert told["commits"][0]["exemptions"][0]["kind"] == "override" and not told["commits"][0]["judged_here"]
-    assert run(["report", "--audit", "--format", "csv"]) == 0
-    head, *rows = csv.reader(io.StringIO(capsys.readouterr().out))
-    assert {len(row) for row in rows} == {len(head)}
-    assert {row[head.index("subject")] for row in rows} == {"'=1+1", "first"}  # no formula
 
 
 def test_a_range_that_git_does_not_know(project: Repo, capsys: pytest.CaptureFixture[str]) -> None:

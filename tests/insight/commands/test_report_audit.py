@@ -50,17 +50,16 @@ def repo_text(repo: Repo) -> str:
 
 
 @pytest.mark.parametrize(
-    ("commits", "by_itself", "words"),
+    ("commits", "words"),
     [
-        (3, True, "by itself, with the push of"),
-        (3, None, "with others, 3 commits of them one by one, maybe this one, in the push of"),
-        (0, False, "as part of what changes, with the push of"),
+        (3, "with the push, 3 commits of it one by one, of"),
+        (0, "as part of what changes, with the push of"),
     ],
 )
-def test_how_a_push_judged_it_is_not_overstated(commits: int, by_itself: bool | None, words: str) -> None:
+def test_how_a_push_judged_it_is_not_overstated(commits: int, words: str) -> None:
     told = Judgement(
         "push", "", ["pre-push"], "allow", PolicyName("sha256:" + "a" * 64, "", ""), "", [], "refs/heads/x", "b" * 40,
-        commits, by_itself,
+        commits,
     )  # fmt: skip
     said = report_audit._judged(told)
     assert said.startswith(words) and "that the log does not describe, asked by nobody known" in said
