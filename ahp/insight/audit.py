@@ -180,28 +180,18 @@ class Push(NamedTuple):
     record: Mapping[str, object]
 
 
-class Pushed(NamedTuple):
-    """Of each commit the first push that brought it.
-
-    `before` are the commits that were there when the gate was installed.
-    """
-
-    brought: dict[str, Push]
-    before: set[str]
-
-
-def pushed(repo: Repository, commits: Sequence[str], pushes: Sequence[Push], tips: Sequence[str]) -> Pushed:
-    """Of `commits`, by `pushes` in their order; `tips` are what the first install found. Raises GitError.
+def pushed(repo: Repository, pushes: Sequence[Push], tips: Sequence[str]) -> tuple[dict[str, Push], set[str]]:
+    """Of each commit the first push that brought it, by `pushes` in their order; and the commits that were there when
+    the gate was installed, by the `tips` that the first install found. Raises GitError.
 
     Where the verdict does not tell what a push began at, only its head is known to be of it.
     """
-    there = _listed(repo, tips, ())
     found: dict[str, Push] = {}
     for push in pushes:
         head = {repo.commit_id(push.head) or ""}
         for commit in head if push.base is None else _listed(repo, [push.head], [*push.base, *tips]):
             found.setdefault(commit, push)
-    return Pushed({commit: found[commit] for commit in commits if commit in found}, there & set(commits))
+    return found, _listed(repo, tips, ())
 
 
 def _listed(repo: Repository, tips: Sequence[str], base: Sequence[str]) -> set[str]:
@@ -296,13 +286,14 @@ def audit(
     known = CommitRecords(*changes_of(past, list(views(repo, past, with_text=False))))
     for record in reading.records(repo.ahp_dir, None, seen):
         known.take(record)
-    brought = pushed(repo, [one.id for one in past], known.pushes, known.before or [])
+    brought, before = pushed(repo, known.pushes, known.before or [])
     about: dict[str, list[Statement]] = {}
     for told in stated:
         for commit in told.commits:
             about.setdefault(commit, []).append(told)
     here = Here(repo)
-    entries = [_Reading(one, known, brought, here).entry(about.get(one.id, ())) for one in past]
+    readings = [_Reading(one, known, brought.get(one.id), here) for one in past]
+    entries = [one.entry(about.get(one.past.id, ()), one.past.id in before) for one in readings]
     return Audit(known.begin, entries, here.notes)
 
 
@@ -366,17 +357,16 @@ class Here:
 class _Reading:
     """What is known of one commit."""
 
-    def __init__(self, past: Past, known: CommitRecords, brought: Pushed, here: Here) -> None:
+    def __init__(self, past: Past, known: CommitRecords, brought: Push | None, here: Here) -> None:
         self.past, self.known, self.brought, self.here = past, known, brought, here
         self.exemptions: dict[tuple[str, str], Exemption] = {}
 
-    def entry(self, stated: Iterable[Statement]) -> Entry:
+    def entry(self, stated: Iterable[Statement], before: bool) -> Entry:
         past = self.past
         judgements = [*self._as_made(), *self._pushed()]
         self._bypassed()
         self._lines()
         judgements += [self._stated(one) for one in stated]
-        before = past.id in self.brought.before
         return Entry(past.id, past.made, past.author, past.subject, before, judgements, list(self.exemptions.values()))
 
     def _as_made(self) -> Iterator[Judgement]:
@@ -418,7 +408,7 @@ class _Reading:
         return told
 
     def _pushed(self) -> Iterator[Judgement]:
-        push = self.brought.brought.get(self.past.id)
+        push = self.brought
         if push is None:
             return
         record = push.record

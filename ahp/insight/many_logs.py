@@ -54,7 +54,7 @@ def chronicles(from_: Sequence[str], folder: str, seen: Seen = unseen) -> Iterab
         for one in sources:
             at = sha256(os.path.realpath(one.path).encode("utf-8", "surrogateescape"))[:16]
             place = f"{folder}{kept.PLACE}-{at}" if os.path.isdir(folder) else ""
-            found.append(kept.chronicle(one.path, place, partial(_seen_after, seen, done, total)))
+            found.append(kept.chronicle(one.path, place, lambda at, _: seen(min(done + at, total), total)))
             done += one.size
         seen(total, total)
         ids = [id for one in found for id in one.notes.signals.id]
@@ -64,10 +64,6 @@ def chronicles(from_: Sequence[str], folder: str, seen: Seen = unseen) -> Iterab
     for log, record in _records(sources, None, seen):
         made[log].apply(record)
     return made.values()
-
-
-def _seen_after(seen: Seen, before: int, total: int, done: int, _: int) -> None:
-    seen(min(before + done, total), total)
 
 
 def _records(found: Sequence[Source], since: float | None, seen: Seen) -> Iterator[tuple[str, dict[str, object]]]:

@@ -18,6 +18,6 @@ def test_the_first_push_that_brought_a_commit(repo: Repo) -> None:
         Push(head, base, many, {})
         for head, base, many in ((tag, [made[0]], 1), (made[4], [made[0]], 0), ("f" * 40, [], 9))
     )
-    found = pushed(where, made, [gone, first, second], [made[1]])
-    assert found.before == {made[0], made[1]}
-    assert found.brought == {made[2]: first, made[3]: second, made[4]: second}
+    brought, before = pushed(where, [gone, first, second], [made[1]])
+    assert before == {made[0], made[1]}
+    assert [brought[commit] for commit in made[2:]] == [first, second, second] and made[1] not in brought

@@ -103,7 +103,9 @@ def _print(done: Backtest, name: str, since: str | None) -> None:
     ]
     if done.skipped:
         notes.append(f"{counted(done.skipped, 'evaluation')} by policies that the log does not describe: unknown")
-    _print_notes(notes)
+    for number, note in enumerate(notes):
+        told = textwrap.fill(note, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        click.echo(told if number else f"\n{told}")
 
 
 def _print_changes(done: Backtest) -> None:
@@ -119,14 +121,6 @@ def _print_changes(done: Backtest) -> None:
             click.echo(f"  and {len(found) - _SHOWN} more: ahp replay --format json")
     if not done.changes:
         click.echo("nothing changes")
-
-
-def _print_notes(notes: list[str]) -> None:
-    if notes:
-        click.echo(
-            "\n"
-            + "\n".join(textwrap.fill(note, _WIDTH, subsequent_indent="  ", break_on_hyphens=False) for note in notes)
-        )
 
 
 def _print_change(change: Change, missing: list[str]) -> None:

@@ -307,9 +307,9 @@ def _try(
     proposal = propose(source, found)
     told: dict[str, str] = {}
     corpora: list[str] = []
-    left = [one for one, _ in proposal.left]
-    edits = [one for one in found if one.change and one not in left]
-    if any(one.change != "narrow" for one in edits):
+    edits = [one for one in found if one.change and one not in [left for left, _ in proposal.left]]
+    narrowed = [one.rule for one in edits if one.change == "narrow"]
+    if len(edits) > len(narrowed):
         folder = "" if from_ else journal().folder
         with reading.shown() as seen:
             done = replay(folder, proposal.policy, reads(proposal.policy), since=since, from_=from_, seen=seen)
@@ -318,9 +318,8 @@ def _try(
             changes = [change for change in done.changes if change.rule == one.rule]
             said = ", ".join(f"{one.before} → {one.after} {counted(one.count, 'time')}" for one in changes)
             told[one.rule] = f"replayed: {said or 'nothing changes'}"
-    if graded and any(one.change == "narrow" for one in edits):
-        rules = [one.rule for one in edits if one.change == "narrow"]
-        said_of, corpus = compared(*graded, rules, layers.load(source), proposal.policy)
+    if graded and narrowed:
+        said_of, corpus = compared(*graded, narrowed, layers.load(source), proposal.policy)
         corpora.append(corpus)
         told |= said_of
     return _Tried(proposal, told, corpora)
