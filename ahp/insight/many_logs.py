@@ -54,7 +54,7 @@ def chronicles(from_: Sequence[str], folder: str, seen: Seen = unseen) -> Iterab
         for one in sources:
             at = sha256(os.path.realpath(one.path).encode("utf-8", "surrogateescape"))[:16]
             place = f"{folder}{kept.PLACE}-{at}" if os.path.isdir(folder) else ""
-            found.append(kept.chronicle(one.path, place, lambda at, _: seen(min(done + at, total), total)))
+            found.append(kept.chronicle(one.path, place, lambda at, _: seen(min(done + at, total), total)))  # noqa: B023
             done += one.size
         seen(total, total)
         ids = [id for one in found for id in one.notes.signals.id]
