@@ -19,9 +19,10 @@ from .conftest import Load
 FOLDER = Path(__file__).parent / "wanted"
 
 
-def test_each_wanted_rule_speaks_where_it_should_and_nowhere_else(load: Load) -> None:
-    policy = load((FOLDER / "hooks.yaml").read_text())
-    report = policy_test.run(policy, cases.read((FOLDER / "cases.yaml").read_bytes(), "cases.yaml", policy))
+@pytest.mark.parametrize(("rules", "tests"), [("hooks.yaml", "cases.yaml"), ("awkward.yaml", "awkward_cases.yaml")])
+def test_each_wanted_rule_speaks_where_it_should_and_nowhere_else(load: Load, rules: str, tests: str) -> None:
+    policy = load((FOLDER / rules).read_text())
+    report = policy_test.run(policy, cases.read((FOLDER / tests).read_bytes(), tests, policy))
     assert {one.case.keys.name: one.faults for one in report.outcomes if one.faults} == {}
     assert [rule.rule for rule in report.rules if not rule.spoke or rule.spoke == rule.asked] == []
 
@@ -29,11 +30,16 @@ def test_each_wanted_rule_speaks_where_it_should_and_nowhere_else(load: Load) ->
 BROKEN = {
     "Dockerfile": "FROM python:latest\nRUN x\n",
     ".github/workflows/a.yml": "on: [push, pull_request_target]\njobs: {a: {steps: [{uses: a/b@v1}]}}\n",
-    "package.json": '{"version": "1", "scripts": {"postinstall": "x"}}\n',
+    "package.json": '{"version": "1", "scripts": {"postinstall": "x"}, "dependencies": {"a": "1"}}\n',
     "pyproject.toml": '[project]\nname = "a"\nversion = "2"\n',
     "src/x.py": "x = 1\n",
     "docs/a.md": "no end",
     "compose.yaml": "services: {a: {privileged: true}}\n",
+    "src/gen.py": "x = 1\n",
+    "deploy/a.yaml": "spec: {template: {spec: {containers: [{name: a}]}}}\n",
+    "a.tf": 'acl = "public-read"\n',
+    "package-lock.json": '{"packages": {"node_modules/a": {"version": "1", "license": "AGPL-3.0"}}}\n',
+    "tsconfig.json": "{}\n",
     "a.ipynb": '{"cells": [{"outputs": [{"text": "x"}]}]}\n',
     "services/a/x": "1\n",
     "services/b/x": "1\n",
@@ -42,7 +48,8 @@ BROKEN = {
 FOUND = {
     *("container-user", "base-image", "workflow-permissions", "workflow-target", "pinned-actions", "engines"),
     *("install-scripts", "one-version", "last-newline", "privileged", "notebook-output", "has-a-test", "one-service"),
-    *("own-changelog", "one-folder", "programs"),
+    *("own-changelog", "one-folder", "programs", "limited-pods", "public-bucket", "licence-header"),
+    *("forbidden-licence", "new-dependency", "strict-stays"),
 }
 
 
@@ -55,7 +62,8 @@ def test_they_say_the_same_at_the_commit_the_push_and_in_ci(
     rules = yaml.safe_load((FOLDER / "hooks.yaml").read_text())["rules"]
     blocks = {key: {"block" if word == "prompt" else word: said for word, said in rules[key].items()} for key in FOUND}
     policy = {"rules": blocks}
-    repo.commit("start", **{".ahp/hooks.yaml": json.dumps(policy)})
+    strict = '{"compilerOptions": {"strict": true}}\n'
+    repo.commit("start", **{".ahp/hooks.yaml": json.dumps(policy), "tsconfig.json": strict})
     repo.git("init", "-q", "--bare", str(tmp_path / "up.git"))
     repo.git("remote", "add", "origin", str(tmp_path / "up.git"))
     repo.git("push", "-q", "origin", "HEAD")
