@@ -15,7 +15,7 @@ from ahp.conditions.runtime import names
 from ahp.conditions.schema import ANY, SchemaError
 from ahp.conditions.spelling import nearest
 
-_PATH = re.compile(r'(?:"[^"]*"|[^."]+)(?:\.(?:"[^"]*"|[^."]+))*')
+_PATH = re.compile(r'(?:"[^"]*"|\*|[^."*]+)(?:\.(?:"[^"]*"|\*|[^."*]+))*')
 _LOOKS = re.compile(r"\(\?<?[=!]")
 _METHODS = f"methods of a text are {', '.join(sorted(callables(METHOD)))}"
 _OUTER = "the rule takes the outer one: `each: x in LIST`, and its condition keeps the inner one"
@@ -163,7 +163,7 @@ def _steps(checker: Checker, value: Typed, operation: Operation) -> Typed:
     if not (value.is_const() and isinstance(value.plan[1], str)):
         raise checker.refuse(value.node, "pattern", f"the path of {operation.name}() is a literal text or a limit")
     if not _PATH.fullmatch(value.plan[1]):
-        hint = "a path is keys with dots between them; a key with a dot in it stands in double quotes"
+        hint = "a path is keys with dots between them, `*` for each; a key with one of both stands in double quotes"
         raise checker.refuse(value.node, "pattern", f"{value.text} is no path: {hint}")
     return value
 

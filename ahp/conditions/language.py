@@ -189,7 +189,7 @@ OPERATIONS: dict[str, Operation] = {entry.name: entry for entry in (
     Operation("groups", ("text", "pattern"), "list[str]", closures.pattern(closures.groups),
               "the groups of RE2's first match, `''` for one that takes no part; `[]` without a match",
               "groups(branch.name, '^([a-z]+)/')[0] == 'feature'",
-              call=FUNCTION, any_of=True, parameter=True, weight=10),
+              call=FUNCTION, parameter=True, weight=10),
     # Loops: `NAME(ask for x in LIST if condition)`.
     Operation("any", ("condition",), "bool", logic.some(True), "whether it holds for an item",
               "any(c.insertions > 50 for c in files.changes)", call=LOOP, parameter=True),

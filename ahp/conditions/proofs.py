@@ -151,9 +151,11 @@ class _Question:
                 wanted += solver.named(any_of(*(one != model.eval(one, True) for one in guessed.values())))
             elif not wishes:
                 break
-            else:
-                against = {one.get_id() for one in solver.formulas.unsat_core()} if said == "unsat" else set()
+            elif said == "unsat":
+                against = {one.get_id() for one in solver.formulas.unsat_core()}
                 wishes.remove(next((one for one in reversed(wishes) if one.get_id() in against), wishes[-1]))
+            else:  # too many steps: with fewer wishes there may be less to try
+                del wishes[len(wishes) // 2 :]
         return Answer()
 
 
