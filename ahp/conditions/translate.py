@@ -718,7 +718,7 @@ def _names(plan: Plan) -> tuple[str, ...]:
         steps = steps_of(plan[2][1])
         above = [step or "" for step, after in zip(steps, [*steps[1:], None], strict=True) if after is None]
         return tuple(dict.fromkeys([*(_names(plan[1]) if steps[0] is None else ()), *above]))
-    return (str(plan[1] if plan[0] in ("fact", "item") else plan[2] if plan[0] in ("field", "key") else ""),)
+    return (str(plan[1] if plan[0] == "fact" else plan[2] if plan[0] in ("field", "key") else ""),)  # "": of an item
 
 
 def _null(self: Translation, plan: Plan, scope: Scope) -> Truth:

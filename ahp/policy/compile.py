@@ -49,21 +49,18 @@ def programs(policy: Policy, watched: Iterable[Watched] = ()) -> dict[str, Progr
     rules = {trigger: policy.at(trigger) for trigger in TRIGGERS}
     made = {trigger: _program(policy, trigger, rules[trigger], settings) for trigger in TRIGGERS}
     digest = tagged(jsontext.encode([[one, one.answers] for one in made.values()]).encode())
+    # With another text of a namespace that a package adds, the policy is compiled anew.
+    added = [str(registry.module(name).__file__) for name in settings.namespaces]
+    sources = {**dict(watched), **{path: tagged(files.read(path) or b"") for path in added}}
     # The rest says where the policy was read, which is no part of what it means.
     for trigger, one in made.items():
         assert one.answers is not None
         one.policy = one.answers.policy = digest
-        one.sources = list(dict([*watched, *_of_packages(settings)]).items())
+        one.sources = list(sources.items())
         one.triggers = [name for name in TRIGGERS if rules[name]]
         for rule in rules[trigger]:
             one.answers.rules[rule.key].position = str(rule.raw.where("condition"))
     return made
-
-
-def _of_packages(settings: Settings) -> list[Watched]:
-    """The files of the namespaces that other packages add: with another text of one, the policy is compiled anew."""
-    paths = [str(registry.module(name).__file__) for name in settings.namespaces]
-    return [(path, tagged(files.read(path) or b"")) for path in paths]
 
 
 def _settings(policy: Policy) -> Settings:

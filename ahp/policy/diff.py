@@ -87,11 +87,13 @@ class _Sides:
             "action": self.action(old, new),
             "refines": self.softenings(old, new),
         }
+        mode, limits = self.new.raw.settings.get("mode"), self.changed(old, new)
         places = {
-            "condition": self.limits_place(old, new),
+            # of another limit, where the condition's own text is the same
+            "condition": limits[0][2].place if limits else new.raw.where("condition"),
             "when": new.raw.filters[-1].place if new.raw.filters else new.place,
             "intensity": self.levels_place(old, new),
-            "shadow": self.shadow_place(new),
+            "shadow": mode.place if mode is not None and mode.value == "observe" else new.raw.where("shadow"),
             "refines": self.softening_place(new),
         }
         parts = [(part, *told, places.get(part) or new.raw.where(part)) for part, told in found.items()]
@@ -187,11 +189,6 @@ class _Sides:
         both = [(f"limits.{name}", self.old.raw.limits.get(name), self.new.raw.limits.get(name)) for name in names]
         return [(path, was, now) for path, was, now in both if now and (was is None or was.value != now.value)]
 
-    def limits_place(self, old: Rule, new: Rule) -> Place:
-        """Where the change of a condition was made: at a limit, when its own text is the same."""
-        limits = self.changed(old, new)
-        return limits[0][2].place if limits else new.raw.where("condition")
-
     def levels(self, old: Rule, new: Rule) -> tuple[str, str]:
         detail = f"{_levels(old)} became {_levels(new)}"
         if self.same_environments:
@@ -216,10 +213,6 @@ class _Sides:
                     if limits[limit] != was_limits.get(limit):
                         return self.new.raw.limits[limit].place
         return new.raw.where("intensity")
-
-    def shadow_place(self, new: Rule) -> Place:
-        mode = self.new.raw.settings.get("mode")
-        return mode.place if mode is not None and mode.value == "observe" else new.raw.where("shadow")
 
     def action(self, old: Rule, new: Rule) -> tuple[str, str]:
         """Two boxes are compared; any other action cannot be. Where neither side controls, it plays no part."""

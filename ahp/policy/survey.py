@@ -88,7 +88,11 @@ def look(tree: Tree, *, agents: bool = False) -> Survey:
     manifests = {name: text for name in _MANIFESTS if name in top and (text := _text(tree, name))}
     monoco = any(path.startswith(".monoco/") or "/.monoco/" in path for path in paths)
     tickets = [path for path in paths if _TICKET.search(path)]
-    tools = tuple(tool for tool in _FILES if _uses(tool, paths, manifests))
+    said = "\n".join(manifests.values())
+    tools = tuple(
+        tool for tool in _FILES if any(word in said for word in _NAMED[tool]) or any(map(glob([*_FILES[tool]]), paths))
+    )
+    sample = tickets[-_SAMPLE:]
     return Survey(
         languages=_languages(paths),
         tickets=monoco or any(path.startswith("Issues/") for path in tickets),
@@ -96,7 +100,8 @@ def look(tree: Tree, *, agents: bool = False) -> Survey:
         managers=tuple(dict.fromkeys(name for file, name in _MANAGERS.items() if file in top)),
         mypy_files=_mypy_names_files(manifests),
         monoco=monoco,
-        chinese=_are_chinese(tree, tickets[-_SAMPLE:]),
+        # headings and titles hold Chinese where the texts do
+        chinese=sum(language(_text(tree, path)) == "zh" for path in sample) * 2 > len(sample),
         agents=agents or "AGENTS.md" in top,  # which many agents read
         commit_types=_commit_types(tree, paths),
     )
@@ -128,17 +133,6 @@ def _text(tree: Tree, path: str) -> str:
         return (tree.read(path) or b"").decode("utf-8", "replace")
     except AhpError:  # a folder or a pipe of that name, or an enormous one: no manifest
         return ""
-
-
-def _are_chinese(tree: Tree, tickets: list[str]) -> bool:
-    """Whether most of these tickets hold Chinese: headings and titles do, where the texts are."""
-    chinese = sum(language(_text(tree, path)) == "zh" for path in tickets)
-    return chinese * 2 > len(tickets)
-
-
-def _uses(tool: str, paths: list[str], manifests: dict[str, str]) -> bool:
-    named = any(word in text for text in manifests.values() for word in _NAMED[tool])
-    return named or any(map(glob(list(_FILES[tool])), paths))
 
 
 def _mypy_names_files(manifests: dict[str, str]) -> bool:

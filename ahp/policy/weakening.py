@@ -109,7 +109,8 @@ class Sides:
 
     def changes(self, touched: Collection[str]) -> list[Change]:
         """What became of the policy by a change of the paths `touched`. A side that cannot be read is `unknown`."""
-        found = list(self.rules()) if any(map(_may_hold_rules, touched)) else []
+        places = (names.HOOKS, names.LOCK, names.FOLDER)
+        found = list(self.rules()) if any(names.may_be_extended(one) or one in places for one in touched) else []
         return found + self.beside(touched)
 
     def rules(self) -> list[Change]:
@@ -241,10 +242,6 @@ def _settings(old: Policy, new: Policy) -> list[Change]:
             place = field.place if field is not None else Place(names.HOOKS)
             found.append(Change("", names.HOOKS, name, verdict, told, place))
     return found
-
-
-def _may_hold_rules(path: str) -> bool:
-    return names.may_be_extended(path) or path in (names.HOOKS, names.LOCK, names.FOLDER)
 
 
 def _links(entries: list[FileChange]) -> list[Change]:

@@ -283,6 +283,17 @@ EACH = " and ".join(f"any(l.path == '{one}' for l in diff.added)" for one in "ab
         "files.changed[0] == 'a' and files.changed[1] == 'b' and files.changed[2] == 'a' and files.changed[-1] == 'c'",
         "count(f == 'a' for f in files.changed) == 2 and count(f > 'b' for f in files.changed) == 3",
         "all(f in files.changed for f in files.changed) and len(files.changed) > 0",
+        "any(1 in u and 2 in u and 3 in u for u in at(tool.input, 'x.*'))",
+        "any(1 in at(u, '*') and 2 in at(u, '*') and 3 in at(u, '*') for u in at(tool.input, 'x.*'))",
+        "any(1 in at(u, '*.*') and 2 in at(u, '*.*') and 3 in at(u, '*.*') for u in at(tool.input, 'x.*'))",
+        "any(1 in u[branch.kind] and 2 in u[branch.kind] and 3 in u[branch.kind] for u in at(tool.input, 'x.*'))",
+        "1 in tool.input[branch.kind] and 2 in tool.input[branch.kind] and 3 in tool.input[branch.kind]",
+        "any(u[0] == 1 and u[1] == 2 and u[2] == 3 for u in at(tool.input, 'x.*'))",
+        "1 in at(tool.input, 'x.*')[0] and 2 in at(tool.input, 'x.*')[0] and 3 in at(tool.input, 'x.*')[0]",
+        "len(distinct(f for f in files.changed)) == 30 and 'a' in distinct(f for f in files.changed)",
+        "'a' in keys(tool.input) and 'b' in keys(tool.input) and 'c' in keys(tool.input)",
+        "'a' in groups(commit.subject, '(.)(.)') and 'b' in groups(commit.subject, '(.)(.)')",
+        "count(u == 1 for u in at(tool.input, 'x.*.y')) == 9 and count(u == 2 for u in at(tool.input, 'x.*.y')) == 4",
     ],
 )
 def test_a_list_has_items_enough_for_each_item_of_another_one(text: str) -> None:
