@@ -9,6 +9,7 @@ from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.exchange import Exchange, count, texts
 from ahp.runner.models.model import Answer, FinishReason, ModelError, Want
 from ahp.runner.run.conversation import Message, native
+from ahp.runner.run.prompts import for_native
 from ahp.system import jsontext
 
 _FINISH: dict[str, FinishReason] = {
@@ -37,6 +38,8 @@ class AnthropicModel:
         request: dict[str, Any] = {"model": self.name, "max_tokens": max_tokens}
         system, *said = _told(messages, native(messages, "anthropic") if want is not None and want.tools else ())
         request.update(messages=said, system=system["content"])
+        if want is not None and want.tools:
+            system["content"][0]["text"] = for_native(system["content"][0]["text"])
         # What was sent before costs a tenth when it is sent again: tools and system prompt, and what was said so far.
         for content in (system["content"], said[-1]["content"]):
             content[-1]["cache_control"] = {"type": "ephemeral"}

@@ -8,6 +8,7 @@ from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.exchange import Exchange, Refused, Send, count, price, texts
 from ahp.runner.models.model import Answer, FinishReason, ModelError, NativeCall, Want
 from ahp.runner.run.conversation import Message, native
+from ahp.runner.run.prompts import for_native
 from ahp.system.errors import AhpError
 
 _FINISH: dict[str, FinishReason] = {
@@ -163,7 +164,9 @@ def _told(messages: list[Message], want: Want, form: _Form) -> list[dict[str, An
     told: list[dict[str, Any]] = []
     for at, message in enumerate(messages):
         if at not in own:
-            told.append({"role": message["role"], "content": message["content"]})
+            said = message["content"]
+            said = for_native(said) if message["role"] == "system" and form.native and want.tools else said
+            told.append({"role": message["role"], "content": said})
         elif "own" in message:
             told.append(message["own"]["reply"])
         else:

@@ -54,7 +54,15 @@ _NO_PRICE = f"budget_usd cannot be kept: take it out of {AGENT_FILE}, and set bu
 
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
     """The schema of a model without what its documentation says to a reader of ahp."""
-    return {name: value for name, value in model.model_json_schema().items() if name not in ("title", "description")}
+    return {name: value for name, value in _untitled(model.model_json_schema()).items() if name != "description"}
+
+
+def _untitled(schema: Any) -> Any:
+    """A schema without the titles that pydantic makes of the names, which say nothing more."""
+    if not isinstance(schema, dict):
+        return [_untitled(one) for one in schema] if isinstance(schema, list) else schema
+    kept = {name: value for name, value in schema.items() if name != "title" or not isinstance(value, str)}
+    return {name: value if name in ("default", "const", "enum") else _untitled(value) for name, value in kept.items()}
 
 
 _TEXT = {"type": "string"}
@@ -82,7 +90,7 @@ def wants(tools: Iterable[Tool], answer: type[BaseModel] = FinalAnswer) -> dict[
 
 def definition(tool: Tool) -> ToolDefinition:
     """A tool as a model is told of it."""
-    return ToolDefinition(tool.name, " ".join(tool.description.split()), tool.args.model_json_schema())
+    return ToolDefinition(tool.name, " ".join(tool.description.split()), _untitled(tool.args.model_json_schema()))
 
 
 def _step(tools: tuple[ToolDefinition, ...]) -> dict[str, Any]:
