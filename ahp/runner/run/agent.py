@@ -326,9 +326,7 @@ class Run:
         root = self.agent.root
         changed = changed_in(self.state.first, root)
         wrote = self.session.tools.wrote() if changed is None else bool(changed)
-        # A plan that was carried out without a single call has done nothing, whatever it expected.
-        idle = self.state.plan is not None and changed is not None and not self.state.ran and not asks(self.state.task)
-        expects = self._work.expects_writes or idle
+        expects = self._work.expects_writes
         return uncovered(given, self.state.task, changed, root, wrote=wrote, expects=expects)
 
     def _uncovered(self, given: Given) -> str | None:
@@ -353,6 +351,9 @@ class Run:
         """What verification found wrong, or None. A plan adds to what the settings ask for and removes nothing."""
         tools, check = self.session.tools, self.verification
         policies = check.asked(self._work.policy)
+        # A plan that was carried out without a single call is verified, too: it may be that nothing was done.
+        planned = self.state.plan is not None and self.state.snapshot is not None
+        idle = planned and not self.state.ran and not asks(self.state.task)
         for policy in policies:
             limit, left = self.agent.config.verification_timeout_s, self.session.seconds_left()
             tools.look()
@@ -360,7 +361,7 @@ class Run:
             found = check.run(
                 policy,
                 limit if left is None else min(limit, left),
-                wrote=lambda: tools.wrote() or self._work.expects_writes,
+                wrote=lambda: idle or tools.wrote() or self._work.expects_writes,
                 since=since,
             )
             if found == NOT_ASKED and policy != policies[-1]:
