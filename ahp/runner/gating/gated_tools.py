@@ -3,14 +3,14 @@
 import copy
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel
 
 from ahp.protocol.text import excerpt, failure, one_line
 from ahp.protocol.verdict import Verdict
 from ahp.runner.gating.box import Box
-from ahp.runner.gating.signal_desk import SignalDesk, modified
+from ahp.runner.gating.signal_desk import Setup, SignalDesk, modified
 from ahp.runner.run.events import AnyLog, plain
 from ahp.runner.run.evidence import changed_in
 from ahp.runner.run.run_state import RunState, key
@@ -22,9 +22,6 @@ from ahp.system.deadline import Worker
 from ahp.system.descendants import MARK, Descendants
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.interrupt import Ended
-
-if TYPE_CHECKING:
-    from ahp.runner.run.agent import Agent
 
 _ONLY_WRITE = ("write", "edit", "patch")  # kinds of tools that leave another file behind, or have done nothing
 _ROUNDS = 3  # of rewriting and judging again, as the gate itself has (design §2)
@@ -47,7 +44,7 @@ class GatedTools:
     """Runs calls for one run."""
 
     def __init__(
-        self, agent: "Agent", desk: SignalDesk, state: RunState, env: Mapping[str, str], descendants: Descendants
+        self, agent: Setup, desk: SignalDesk, state: RunState, env: Mapping[str, str], descendants: Descendants
     ) -> None:
         self._toolbox, self._config, self._root = agent.toolbox, agent.config, agent.root
         self._events: AnyLog = agent.events

@@ -3,20 +3,22 @@
 import copy
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
+
+from pydantic import BaseModel
 
 from ahp.hosts.verdict_text import for_agent, rule_of, short_id
 from ahp.protocol.signals import ACTIONS_OF, Signal, reason_of
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
 from ahp.protocol.verdict import Verdict
-from ahp.runner.run.events import AnyLog, plain
+from ahp.runner.config import AgentConfig
+from ahp.runner.models.model import Model
+from ahp.runner.run.events import AnyLog, EventLog, plain
 from ahp.runner.run.run_state import RunState, Stop, Talk
+from ahp.runner.tools.tool import Toolbox
 from ahp.runner.words.actions import Respond
 from ahp.system.errors import AhpError
-
-if TYPE_CHECKING:
-    from ahp.runner.run.agent import Agent
 
 _PERSON_ONLY = "proceed_with_risk"
 
@@ -56,6 +58,19 @@ def reasons(verdict: Verdict) -> list[list[str]]:
     return sorted([rule_of(s), one_line(reason_of(s.payload))] for s in verdict.signals if s.intensity == "block")
 
 
+class Setup(Protocol):
+    """What the parts of a run take of their agent."""
+
+    model: Model
+    gate: Gate
+    config: AgentConfig
+    events: EventLog
+    toolbox: Toolbox
+    root: str
+    issue: str | None
+    answer: type[BaseModel]
+
+
 def modified(verdict: Verdict, args: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as the verdict wants them: those of its `modified` event, else as they are."""
     event = verdict.modified
@@ -66,9 +81,8 @@ def modified(verdict: Verdict, args: Mapping[str, Any]) -> dict[str, Any]:
 class SignalDesk:
     """Asks the gate for one run, keeps what the model is to read next, and sends what it answers."""
 
-    def __init__(self, agent: "Agent", state: RunState) -> None:
-        self.gate, self._issue = agent.gate, agent.issue
-        self._events: AnyLog = agent.events
+    def __init__(self, agent: Setup, state: RunState) -> None:
+        self.gate, self._events, self._issue = agent.gate, cast(AnyLog, agent.events), agent.issue
         self._state, self._talk = state, cast(Talk, state)
         self._max_same_blocks = agent.config.max_same_blocks
         self.overridable: list[str] = []  # signals of the last block that a person could let pass

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ahp.facts.tool import Touched
 from ahp.protocol.text import excerpt, one_line
@@ -19,14 +19,11 @@ from ahp.runner.parallel.checkouts import PREFIX, Checkout, Checkouts, Conflict,
 from ahp.runner.run import prompts
 from ahp.runner.run.events import StepEvents
 from ahp.runner.run.run_state import BesideStep, State, Stop
-from ahp.runner.run.session import Session, work_on
+from ahp.runner.run.session import Run, Session, work_on
 from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, ready_steps, replaced
 from ahp.system import files, interrupt
 from ahp.system.descendants import Descendants, ending
 from ahp.system.errors import AhpError
-
-if TYPE_CHECKING:
-    from ahp.runner.run.agent import Run
 
 
 class CheckoutGate:
@@ -153,7 +150,7 @@ class StepRun:
 class ParallelSteps:
     """The steps of `run` that work beside each other, at most `jobs` at a time; `notes` are for the person."""
 
-    def __init__(self, run: "Run") -> None:
+    def __init__(self, run: Run) -> None:
         self._run, self._session, self._state, self._events = run, run.session, run.state, run.agent.events
         self._root, self._jobs = run.agent.root, run.agent.config.jobs
         self._asking = threading.Lock()

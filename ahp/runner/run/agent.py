@@ -13,7 +13,7 @@ from ahp.protocol.text import one_line
 from ahp.runner.config import AgentConfig
 from ahp.runner.gating.gated_tools import GatedTools
 from ahp.runner.gating.issue_gates import IssueGates, Move
-from ahp.runner.gating.signal_desk import Gate, SignalDesk
+from ahp.runner.gating.signal_desk import Gate, Setup, SignalDesk
 from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.model import Model
 from ahp.runner.run import prompts
@@ -183,7 +183,7 @@ class Run:
 
     def __init__(self, agent: Agent, state: RunState) -> None:
         config = agent.config
-        self.agent = agent
+        self.agent: Setup = agent
         self.state, self._events = state, agent.events
         self._over = False
         self._desk = SignalDesk(agent, state)
@@ -206,6 +206,11 @@ class Run:
 
             self.parallel = scheduler.ParallelSteps(self)
         self._work: PlannedWork | DirectWork = PlannedWork(self) if config.enable_planning else DirectWork(self)
+
+    @property
+    def beside(self) -> "ParallelSteps | None":
+        """What carries out steps side by side, where they may run so."""
+        return self.parallel
 
     @property
     def may_replan(self) -> bool:

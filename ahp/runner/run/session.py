@@ -4,7 +4,8 @@ import copy
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from typing import Protocol as Interface
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -12,7 +13,7 @@ from ahp.facts.policy import AGENT_FILE
 from ahp.protocol.text import excerpt, failure, one_line
 from ahp.runner.context.retriever import retrieve
 from ahp.runner.gating.gated_tools import GatedTools
-from ahp.runner.gating.signal_desk import SignalDesk, reasons
+from ahp.runner.gating.signal_desk import Setup, SignalDesk, reasons
 from ahp.runner.models.model import (
     Answer,
     ContextOverflow,
@@ -27,9 +28,10 @@ from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimme
 from ahp.runner.run.events import AnyLog, plain
 from ahp.runner.run.evidence import Given
 from ahp.runner.run.prompts import Frames
-from ahp.runner.run.run_state import NO_EVIDENCE, RunState, Stop, Talk
+from ahp.runner.run.run_state import NO_EVIDENCE, RunState, State, Stop, Talk
 from ahp.runner.tools.tool import Tool
 from ahp.runner.validation import sentences
+from ahp.runner.verification.verifier import Verification
 from ahp.runner.words import actions, markup
 from ahp.runner.words.actions import Malformed, Respond, ToolCall
 from ahp.runner.words.control_protocol import CONTROL_TOOL, FINAL_TOOL, ControlEnvelope, FinalAnswer
@@ -39,9 +41,6 @@ from ahp.system import clock, interrupt
 from ahp.system.deadline import Worker, awaited
 from ahp.system.errors import AhpError, Timeout
 from ahp.system.interrupt import Ended
-
-if TYPE_CHECKING:
-    from ahp.runner.run.agent import Agent
 
 _FIRST_WAIT = 1.0  # seconds
 _OVER_BUDGET = {
@@ -216,7 +215,7 @@ _MOST_SILENCES = 3  # replies in a row that are cut before they say anything
 class Session:
     """What every scene of a run shares: its agent, its state, its budget. `talk` is the conversation's state."""
 
-    def __init__(self, agent: "Agent", desk: SignalDesk, tools: GatedTools, state: RunState) -> None:
+    def __init__(self, agent: Setup, desk: SignalDesk, tools: GatedTools, state: RunState) -> None:
         self.config = config = agent.config
         known = list(agent.toolbox.tools.values())
         self._form = agent.answer
@@ -572,6 +571,43 @@ class Session:
         """Ends all that tools of this run have started, and leaves its threads."""
         self.tools.close()
         self._worker.leave()
+
+
+class Beside(Interface):
+    """Carries out steps that may run side by side; the callable gives how the conversation of one begins."""
+
+    def wanted(self, ready: list[PlanStep]) -> bool:
+        """Whether these steps are to run here."""
+
+    def carry_out(self, opening: Callable[[PlanStep], tuple[str, list[str], list[str]]]) -> tuple[str | None, bool]:
+        """(why the plan has to change or None, whether a model asked for that)."""
+
+
+class Run(Interface):
+    """A run as its work sees it."""
+
+    agent: Setup
+    session: Session
+    state: RunState
+    env: dict[str, str]
+    verification: Verification
+
+    @property
+    def beside(self) -> Beside | None:
+        """What carries out steps side by side, where they may run so."""
+
+    @property
+    def may_replan(self) -> bool:
+        """Whether a try is left."""
+
+    def move(self, to: State, why: str) -> None:
+        """Goes to another state."""
+
+    def recover(self, problem: str, stop_reason: str) -> None:
+        """Goes back to work on what went wrong. Raises Stop."""
+
+    def doubt(self, given: Given) -> str | None:
+        """Why an answer is not covered by what the run has changed; None where it is."""
 
 
 def _window(model: Model, max_tokens: int) -> int | None:

@@ -1,13 +1,12 @@
 """Work by a plan (seed 004 §2.2) or without one (seed 001), and the answer at its end."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ahp.facts.policy import AGENT_FILE
 from ahp.runner.run import prompts
 from ahp.runner.run.evidence import Given
 from ahp.runner.run.run_state import State, Stop
-from ahp.runner.run.session import Session, work_on
+from ahp.runner.run.session import Run, Session, work_on
 from ahp.runner.words.actions import Malformed
 from ahp.runner.words.plan import (
     BROKEN_OFF,
@@ -24,16 +23,13 @@ from ahp.runner.words.plan import (
 )
 from ahp.runner.words.replies import Act, Final, Reply, Words
 
-if TYPE_CHECKING:
-    from ahp.runner.run.agent import Run
-
 _ATTEMPTS = 2  # a plan and one retry (seed 004 §5.1)
 
 
 class PlannedWork:
-    """The task of `run`, worked on by a plan. Steps that may run side by side are carried out by `run.parallel`."""
+    """The task of `run`, worked on by a plan. Steps that may run side by side are carried out by `run.beside`."""
 
-    def __init__(self, run: "Run") -> None:
+    def __init__(self, run: Run) -> None:
         self._run, self._session, self._state = run, run.session, run.state
 
     @property
@@ -86,7 +82,7 @@ class PlannedWork:
 
     def do(self) -> None:
         """Carries out every step. Raises Stop with MAX_REPLANS or DEADLOCK when that cannot be."""
-        parallel = self._run.parallel
+        parallel = self._run.beside
         while self._state.plan is not None:
             for step in unreachable(self._state.plan):
                 self._session.events("plan_step_blocked", step_id=step.id, dependencies=step.dependencies)
@@ -220,7 +216,7 @@ class DirectWork:
     policy = None
     expects_writes = False
 
-    def __init__(self, run: "Run") -> None:
+    def __init__(self, run: Run) -> None:
         self._run, self._session, self._state = run, run.session, run.state
 
     def begin(self) -> None:
@@ -254,7 +250,7 @@ class DirectWork:
         return self._state.answered or final_answer(self._run, "react", "the task", self._session.act)
 
 
-def final_answer(run: "Run", scene: str, where: str, act: Callable[[Act], None]) -> Given:
+def final_answer(run: Run, scene: str, where: str, act: Callable[[Act], None]) -> Given:
     """Asks the model until its reply is an answer; `act` does what another one asks for, and says the next turn.
 
     Words are asked for once more where protocol stood beside them, and where the model could have called
