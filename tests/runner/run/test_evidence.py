@@ -147,11 +147,19 @@ def test_a_step_that_writes_what_was_there_has_done_nothing(project: Repo) -> No
 
 
 def test_a_step_with_nothing_to_write_may_ask_for_another_plan(project: Repo) -> None:
-    run = scene(project, MEND, DONE, REPLAN, plan("look"), DONE, typed("It is right.", None), planning=True)
+    look = [plan("look"), call("read_file", path="calc.py"), DONE]
+    run = scene(project, MEND, DONE, REPLAN, *look, typed("It is right.", None), planning=True)
     assert run.turn.stop_reason == "DONE"
     shell = json.dumps({"steps": [{"id": "a", "description": "test", "tools_expected": ["run_command"]}]})
     run = scene(project, shell, call("run_command", command="true"), DONE, typed("green", None), planning=True)
     assert run.turn.stop_reason == "DONE"
+
+
+def test_a_plan_without_a_single_call_is_verified_all_the_same(project: Repo) -> None:
+    idle = [plan("look"), DONE, typed("It is right.", None)]
+    run = scene(project, *idle, planning=True, max_replans=0)
+    assert run.turn.stop_reason == "VERIFICATION_FAILED"
+    assert scene(project, *idle, planning=True, task="is add right?").turn.ok
 
 
 @pytest.mark.parametrize("said", ["I'll now update calc.py.", "I am sorry, I cannot do that.", "I have mended add."])
