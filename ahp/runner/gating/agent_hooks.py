@@ -88,7 +88,9 @@ class _Model:
         """The reply. Raises ModelError, which ends the run, where an interceptor refuses it."""
         host, name = self._host, self.name
         try:
-            asked = host.emit(host.context.pre_model_call(model_id=name, messages=list(map(dict, messages))))
+            # As text alone: what an interceptor changes of it is all that the model reads.
+            texts = [{"role": one["role"], "content": one["content"]} for one in messages]
+            asked = host.emit(host.context.pre_model_call(model_id=name, messages=texts))
             given = self._inner.query(asked["messages"], max_tokens=max_tokens, timeout_s=timeout_s, want=want)
             answer: Answer = awaited(given, timeout_s, name)
             calls = [_as_told(one) for one in answer.calls]
