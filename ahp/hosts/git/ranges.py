@@ -48,7 +48,8 @@ def range_of(repo: Repository, ref: PushRef, remote: str, has_authority: bool = 
         return whole
     tip, kind = _peeled(repo, ref.local_oid)
     if kind != "commit":
-        return RangeView(repo, empty, empty, unknown=Unknown("what is pushed is not in this clone", "git fetch"))
+        missing = f"what is pushed, {ref.local_oid[:12]}, is not in this clone or not what its id says"
+        return RangeView(repo, empty, empty, unknown=Unknown(missing, "git fsck"))
     name = tracking.remote_of(repo, remote)
     known = _known(repo, ref, name, has_authority)
     if known is None:
@@ -152,6 +153,8 @@ def to_judge(repo: Repository, view: RangeView, remote: str, before: list[str]) 
     """
     tip = repo.commit_id(view.new)
     if tip is None:
+        if view.unknown is not None:  # a tip that git cannot read now is sent all the same once it can
+            raise view.unknown
         return []
     try:
         revisions = [one for one in view.revisions() if one != "--not"][1:]

@@ -233,6 +233,17 @@ def test_installing_over_hooks_without_their_record_is_no_amnesty(gated: Gated, 
     assert installing.made_before(gated.repository()) == []  # nothing that a remote is known to have
 
 
+def test_installing_over_settings_without_hooks_and_their_record_is_no_amnesty(gated: Gated) -> None:
+    gated.commit("x", "--no-verify", **{"bad.txt": "x\n"})
+    shutil.rmtree(gated.folder)
+    shutil.rmtree(gated.root / ".git" / "hooks")
+    assert installing.install(gated.repository(), str(gated.user_policy)).lost
+    assert installing.made_before(gated.repository()) == []
+    installing.uninstall(gated.repository())
+    shutil.rmtree(gated.folder)
+    assert not installing.install(gated.repository(), str(gated.user_policy)).lost  # it was taken away as it should be
+
+
 def test_every_tip_is_known_and_one_that_is_gone_does_no_harm(plain: Gated, tmp_path: Path) -> None:
     tree = plain.git("write-tree")
     commits = [plain.git("commit-tree", tree, "-m", str(number)) for number in range(230)]

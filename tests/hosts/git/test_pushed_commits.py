@@ -721,3 +721,22 @@ def test_with_a_forged_object_neither_commit_nor_push_nor_ci_lets_pass(
     path.write_bytes(true)
     code, text = push(work)
     assert code == 1 and "a secret" in text
+
+
+def test_with_a_forged_tip_a_push_does_not_pass(work: Gated) -> None:
+    """git takes such a commit for none, so that no range begins; the true one could be put back before it is sent."""
+    work.write("a.txt", "SECRET\n")
+    work.add()
+    work.git(*SILENT, "commit", "-q", "-m", "ok")
+    tip = work.head()
+    new, old = (work.git("rev-parse", f"{commit}^{{tree}}") for commit in (tip, f"{tip}~1"))
+    true = forge(work, tip, "commit", work.git("cat-file", "commit", tip).replace(new, old).encode())
+    pushed = f"refs/heads/work {tip} refs/heads/work {'0' * 40}\n".encode()
+    done = work.run(".git/hooks/pre-push", "origin", "../remote.git", stdin=pushed)
+    assert done.returncode and f"what is pushed, {tip[:12]}, is not in this clone".encode() in done.stderr
+    (work.root / ".git" / "objects" / tip[:2] / tip[2:]).write_bytes(true)
+    work.git("reset", "-q", "--hard", "HEAD~1")
+    work.write("a.txt", "ok\n")
+    work.add()
+    assert work.say("commit", "-q", "-m", "ok").code == 0
+    assert push(work) == (0, "")

@@ -338,7 +338,7 @@ def test_notes_are_all_that_is_in_them(here: Repo) -> None:
 def test_a_deletion_brings_nothing_and_what_is_not_here_is_unknown(here: Repo) -> None:
     assert brought(here, ZERO, old=here.head()) == []
     gone = ranges.range_of(at(here), PushRef("x", "1" * 40, "refs/heads/x", ZERO), "origin")
-    with pytest.raises(Unknown, match="not in this clone; fix: git fetch"):
+    with pytest.raises(Unknown, match="not in this clone or not what its id says; fix: git fsck"):
         gone.change()
 
 
