@@ -90,13 +90,18 @@ class Fixing:
             return event
         assert self._staged is not None
         repo, before, now = self._staged.take(taken)
+        view = IndexView(repo)
+        is_empty = not view.change().entries and len(list(view.sides())) == 1  # git has looked before it asks its hooks
         for one in work:
-            if one.changed:
+            if one.changed and is_empty:
+                one.candidate.intensity = "block"
+                one.candidate.refused = f"`{one.name}` takes back all that is staged: nothing is left to commit"
+            elif one.changed:
                 told = [one_line(path, 500) for path in one.changed]
                 one.candidate.modifications.append(
                     {"target": "index", "original": before, "updated": now, "files": told}
                 )
-        return event.but(view=IndexView(repo), repo=repo)
+        return event if is_empty else event.but(view=view, repo=repo)
 
     def settle(self, allowed: bool) -> list[str]:
         """Puts what was fixed where it belongs; the notes about it. Raises AhpError, and then nothing is changed.

@@ -99,6 +99,15 @@ def test_what_a_fixer_changed_is_committed_and_told(staging: Gated) -> None:
     assert change["updated"] == staging.git("rev-parse", "HEAD^{tree}").strip()
 
 
+def test_a_fix_that_takes_back_all_that_is_staged_makes_no_empty_commit(staging: Gated) -> None:
+    head = staging.head()
+    staging.write("a.py", LINES.replace("line 3", "line   3"))
+    staging.add()
+    said = staging.say("commit", "-q", "-m", "x")
+    assert said.code == 1 and "takes back all that is staged: nothing is left to commit" in said.text
+    assert staging.head() == head and status(staging) == "M  a.py"
+
+
 def test_without_stage_the_commit_is_refused_and_the_work_tree_has_the_fix(staging: Gated) -> None:
     trusted(staging, REFUSES)
     staging.write("a.py", LINES + "x   y\n")
