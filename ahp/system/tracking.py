@@ -81,11 +81,14 @@ def _is_loose(repo: Repository, ref: str) -> bool:
 
 def _vouched_for(repo: Repository, ids: Iterable[str]) -> list[str]:
     """Of ids that refs without a reflog have, those that a packed remote-tracking ref has, too; all in a bare
-    repository, where git keeps no reflog by itself (git-config, core.logAllRefUpdates). Raises GitError, AhpError.
+    repository, where git keeps no reflog by itself (git-config, core.logAllRefUpdates), while there is none.
+
+    Raises GitError, AhpError.
     """
     # By the settings in files: those of one command say nothing of the others.
     plain = Repository(repo.root, repo.git_dir, repo.common_dir, environ.scrubbed(repo.env), repo.git)
-    if plain.line(f"--git-dir={repo.git_dir}", "config", "--type=bool", "core.bare", ok=(0, 1)) == "true":
+    asked = (f"--git-dir={repo.git_dir}", "config", "--type=bool", "core.bare")
+    if not os.path.exists(f"{repo.common_dir}/logs/refs/remotes") and plain.line(*asked, ok=(0, 1)) == "true":
         return list(ids)
     lines = (files.read(repo.common_dir + "/packed-refs", _PACKED) or b"").decode("ascii", "replace").split("\n")
     packed = {line.partition(" ")[0] for line in lines if f" {_PREFIX}" in line}

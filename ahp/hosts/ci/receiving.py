@@ -39,6 +39,7 @@ _KEPT = ("refs/ahp/anchors/", statements.REFS)
 _FORWARD_ONLY = (
     "anchors and statements go forward only and are never deleted, so that no end of what they keep is cut off"
 )
+_NOTHING_ELSE = "an anchor holds no file, and a statement its own alone: nobody judges what else is brought there"
 _COMPILED = "/received"  # in the folder of ahp: policies that were compiled, each by the digest of what it was made of
 _ADMITTED = report("admitted by ahp.admit", 0, [], [], [])
 _QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
@@ -203,7 +204,9 @@ def _not_judged(server: _Server, pushed: PushRef, ref: str) -> Report | None:
     if ref.startswith(statements.REFS) and server.key:
         return _refused("this server signs the statements that it keeps, and takes none")
     if ref.startswith(_KEPT):
-        return _ADMITTED if _goes_forward(server.repo, pushed) else _refused(_FORWARD_ONLY)
+        if not _goes_forward(server.repo, pushed):
+            return _refused(_FORWARD_ONLY)
+        return _refused(_NOTHING_ELSE) if _brings_more(server.repo, pushed) else _ADMITTED
     if not ref.startswith((BRANCHES, TAGS)) and ref not in server.allowed:
         mend = shlex.join(["git", "config", "--add", "ahp.allowRef", one_line(ref, 400)])
         return _refused(f"only branches and tags are taken; an admin allows more: {mend}")
@@ -220,6 +223,14 @@ def _goes_forward(repo: Repository, pushed: PushRef) -> bool:
     if not new.strip("0") or repo.commit_id(new) is None:
         return False
     return not old.strip("0") or descends(repo, new, old)
+
+
+def _brings_more(repo: Repository, pushed: PushRef) -> bool:
+    """Whether what an anchor's or a statement's ref gets has a file that is none of a statement. Raises GitError."""
+    old = [f"^{pushed.remote_oid}"] if pushed.remote_oid.strip("0") else []
+    asked = ("log", "-m", "--root", "--no-renames", "--name-only", "-z", "--format=", pushed.local_oid, *old, "--")
+    names = set(repo.run(*asked).replace(b"\n", b"\0").split(b"\0")) - {b""}
+    return bool(names - ({statements.FILE.encode()} if pushed.remote_ref.startswith(statements.REFS) else set()))
 
 
 def _is_admitted(server: _Server, pushed: PushRef) -> bool:

@@ -445,6 +445,23 @@ def test_anchors_and_statements_go_forward_only(work: Repo, server: Repo, kind: 
     assert code == 1 and "only branches and tags are taken" in said
 
 
+@pytest.mark.parametrize("kind", ["anchors", "statements"])
+def test_an_anchor_or_a_statement_brings_nothing_that_nobody_judges(work: Repo, server: Repo, kind: str) -> None:
+    ref = f"refs/ahp/{kind}/0123"
+    tree = work.git("mktree")
+    blob = work.git("hash-object", "-w", "--stdin", stdin=b"{}\n")
+    stated = work.git("mktree", stdin=f"100644 blob {blob}\tstatement.json\n".encode())
+    right = work.git("commit-tree", "-m", "one", tree if kind == "anchors" else stated)
+    beside = work.git("commit-tree", "-m", "two", "-p", right, f"{work.head()}^{{tree}}")
+    behind = work.git("commit-tree", "-m", "two", "-p", right, "-p", work.head(), tree)
+    gone = work.git("commit-tree", "-m", "three", "-p", beside, tree)
+    for commit in (work.head(), beside, behind, gone):
+        code, said = push(work, f"{commit}:{ref}")
+        assert code == 1 and "an anchor holds no file, and a statement its own alone" in said, said
+    code, said = push(work, f"{right}:{ref}")
+    assert code == 0 and "ahp: " not in said
+
+
 STRICT = """
   secret: {at: pre-commit, severity: high, each: l in diff.added, block: "contains(l.text, 'SECRET')", message: secret}
   locked: {at: pre-commit, locked: true, each: l in diff.added, block: "contains(l.text, 'LOCKED')", message: locked}

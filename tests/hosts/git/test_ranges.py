@@ -254,6 +254,13 @@ def test_what_a_bare_repository_fetched_has_no_reflog(here: Repo, tmp_path: Path
     assert brought(Repo(tmp_path / "linked")) == []
 
 
+def test_a_repository_that_is_said_to_be_bare_is_none_where_it_kept_reflogs(here: Repo) -> None:
+    here.commit("secret", secret="1\n")
+    here.git("-c", "core.logAllRefUpdates=false", "update-ref", "refs/remotes/origin/zz", "HEAD")
+    here.git("config", "core.bare", "true")
+    assert brought(here) == ["secret"]
+
+
 def test_refs_kept_in_tables_have_their_reflogs_asked_of_git(here: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     """git 2.45 can keep refs elsewhere than in files; older ones cannot make such a repository, so it is made up."""
     here.commit("secret", secret="1\n")
