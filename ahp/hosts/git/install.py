@@ -64,7 +64,7 @@ def install(repo: Repository, user_policy: str) -> Installed:
     _record_default_branch(repo)
     earlier, first = install_record(repo.ahp_dir), _first_tips(repo)
     # Else whoever removes the record has all that is here by then pass as older than the gate.
-    lost = not earlier and first is None and (bool(installed_log(repo)) or second_channel.is_named(repo))
+    lost = not earlier and first is None and bool(installed_log(repo) or second_channel.named(repo))
     tips = tracking.believed(repo) if lost else _tips(repo)
     _note_whose(repo, user_policy)
     genesis = Journal(repo.ahp_dir, noted(repo) or None).begin().genesis

@@ -48,17 +48,13 @@ def leave(repo: Repository) -> None:
 def is_there(repo: Repository) -> bool:
     """Whether the configuration names all of ours, and they are there. Raises GitError."""
     wanted = {f"hook.ahp-{hook}.{key}" for hook in CHANNEL for key in ("command", "event")}
-    return wanted <= _named(repo) and all(
+    return wanted <= named(repo) and all(
         os.path.isfile(f"{_place(repo)}/{hook}{end}") for hook in CHANNEL for end in ("", _ASKS)
     )
 
 
-def is_named(repo: Repository) -> bool:
-    """Whether the configuration names one of ours, be it there or not. Raises GitError."""
-    return bool(_named(repo))
-
-
-def _named(repo: Repository) -> set[str]:
+def named(repo: Repository) -> set[str]:
+    """Which keys of ours the configuration has, be the hooks there or not. Raises GitError."""
     told = repo.run("config", "--local", "--get-regexp", r"^hook\.ahp-.*\.(command|event)$", ok=(0, 1))
     return {line.partition(b" ")[0].decode("latin-1") for line in told.splitlines()}
 
