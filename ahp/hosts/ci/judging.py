@@ -252,7 +252,7 @@ class _Judging:
             return f"{change.target} is deleted{whose}"
         if not commits:
             nothing = f"{change.head[:10]} brings no commit to {change.target.removeprefix(BRANCHES)}"
-            return nothing + whose if is_told else f"nothing to judge: {nothing}, which has it already"
+            return nothing + whose if is_told else f"nothing to judge: {nothing} that was not judged already"
         after = f" after {' and '.join(one[:10] for one in self._begin)}" if self._begin else " from the first one"
         return f"{count}{after} up to {change.head[:10]}, bound for {change.target.removeprefix(BRANCHES)}{whose}"
 
