@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any
 
 from ahp.conditions import calls, globs
@@ -13,6 +14,7 @@ from ahp.conditions.parse import Refused
 from ahp.conditions.schema import ANY, Fact, Type
 from ahp.conditions.spelling import WORDS, ending, nearest
 
+_NAMED = 12
 _LONGEST_ITEM = 4  # letters of a variable such as `l` or `line`
 
 
@@ -47,6 +49,13 @@ def _under(checker: Checker, prefix: str) -> list[str]:
     return sorted({*checker.schema.names_under(prefix), *limits})
 
 
+def _some(names: Iterable[str]) -> str:
+    """The first twelve of these names, and how many more there are."""
+    told = sorted(names)
+    more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+    return ", ".join(told[:_NAMED]) + more
+
+
 def _unknown(checker: Checker, node: ast.Name) -> Typed:
     operation = OPERATIONS.get(node.id)
     if operation is not None and operation.call in (FUNCTION, LOOP):
@@ -55,7 +64,7 @@ def _unknown(checker: Checker, node: ast.Name) -> Typed:
     near = ending(node.id, [*checker.constants, *(fact.path for fact in checker.schema)])[:3]
     near = near or [one for one in (nearest(node.id, known),) if one]
     hint = WORDS.get(node.id) or (
-        f"did you mean {' or '.join(map(quoted, near))}?" if near else f"{KNOWN_ARE}{', '.join(sorted(known)[:12])}"
+        f"did you mean {' or '.join(map(quoted, near))}?" if near else f"{KNOWN_ARE}{_some(known)}"
     )
     raise checker.refuse(node, "name", f"unknown name {quoted(node.id)}", hint)
 
@@ -74,7 +83,7 @@ def _member(checker: Checker, node: ast.expr, base: ast.expr, name: str) -> Type
             return found
         if prefix not in checker.schema and (prefix == "env" or _under(checker, prefix)):
             near = nearest(name, _under(checker, prefix))
-            hint = f"did you mean {quoted(near)}?" if near else f"it has {', '.join(_under(checker, prefix)[:12])}"
+            hint = f"did you mean {quoted(near)}?" if near else f"it has {_some(_under(checker, prefix))}"
             if prefix == "env" and not near:
                 hint = f"list the variable at the top of the policy: env_allow: [{name}]"
             raise checker.refuse(node, "name", f"{quoted(prefix)} has no fact {quoted(name)}", hint)
@@ -87,7 +96,7 @@ def _member(checker: Checker, node: ast.expr, base: ast.expr, name: str) -> Type
         field = typed.type.fields.get(name)
         if field is None:
             near = nearest(name, typed.type.fields)
-            hint = f"did you mean {quoted(near)}?" if near else f"it has {', '.join(sorted(typed.type.fields)[:12])}"
+            hint = f"did you mean {quoted(near)}?" if near else f"it has {_some(typed.type.fields)}"
             raise checker.refuse(node, "name", f"{typed.text} has no field {quoted(name)}", hint)
         return checker.made(node, "field", typed, parameter=name)
     hint = calls.method_hint(name, typed.bare) or (f"call it: {name}()" if name in callables(METHOD) else "")
