@@ -270,7 +270,9 @@ def diff(ref: str, prove: bool, form: str) -> int:
                     click.echo(f"  taken for any value, at {change.place}: {one_line(one, 200)} ({why})")
                 if sides.policies and (test := example(change, *sides.policies)):
                     click.echo(f"  a test that holds now and failed before:\n{test}")
-        if changes and compare.solver() is None:
+        if not changes:
+            click.echo(f"no rule judges otherwise than at {one_line(ref)}")
+        elif compare.solver() is None:
             click.echo(_by_normal_forms())
     return 0
 

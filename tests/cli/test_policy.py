@@ -204,7 +204,7 @@ def test_diff_compares_a_commit_with_the_work_tree(repo: Repo, capsys: pytest.Ca
     repo.add()
     repo.commit()
     assert run(["policy", "diff"]) == 0
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == "no rule judges otherwise than at HEAD\n"
     repo.write(".ahp/hooks.yaml", POLICY.replace("> 3", "> 30"))
     assert run(["policy", "diff", "HEAD"]) == 0
     out = capsys.readouterr().out.splitlines()
