@@ -270,6 +270,9 @@ def _has_rules(these: Policies, trigger: str) -> bool:
     return any(one.program.rules for one in these.at(trigger))
 
 
+_SIGN = "here somebody whom .ahp/approvers names signs it: git commit --amend -S"
+
+
 class Approvers:
     """Who may let a rule pass: the text of `.ahp/approvers` in the tree of the policy that judges.
 
@@ -300,6 +303,6 @@ class Approvers:
         return f"overridden by {who}: {one_line(reason, 300)}"
 
     def _refuse(self, commit: Past, candidate: Candidate, why: str) -> None:
-        note = f"the override of {candidate.key} in commit {commit.id[:10]} does not count: {why}"
+        note = f"the override of {candidate.key} in commit {commit.id[:10]} does not count: {why}; {_SIGN}"
         if note not in self.notes:
             self.notes.append(note)
