@@ -19,7 +19,7 @@ _TEXT = 1024
 _LOOKED_AT = 200
 _QUESTION = 500
 _FOLLOWS = {
-    "proceed_with_risk": "the rule passes once for this change, and the commit will say so",
+    "proceed_with_risk": "this change passes the rule once, and the commit says so; for CI an approver signs it",
     "acknowledge": "the same evidence does not climb again",
     "reject_modification": "the next attempt is refused instead of changed",
 }

@@ -18,7 +18,7 @@ def test_an_answer_is_recorded_with_what_was_said(story: Story, person: list[str
     id = story.signal("block")
     given = respond(story.journal, id[:8], "proceed_with_risk", PERSON, "a\nreason", "too strict")
     assert given.response.as_dict()["details"] == {"reason": "a reason", "feedback": "too strict"}
-    assert "passes once for this change" in given.told
+    assert "this change passes the rule once" in given.told
     feedback, answer = (line.record() for line, _ in zip(segments.backward(story.journal.folder), "12", strict=False))
     assert feedback is not None and answer is not None
     assert (feedback["kind"], feedback["feedback"], feedback["rule"]) == ("feedback", "too strict", "size/1")
