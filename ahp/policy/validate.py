@@ -167,7 +167,7 @@ class _Checker:
     def emptied(self, checked: Checked, schema: Schema) -> str:
         """Which empty lists of the policy leave a condition no choice, in words; "" where it never had one."""
         empty = [path for path in sorted(limits_in(checked.text)) if self.vocabulary.constants.get(path) == []]
-        filled = {**self.vocabulary.constants, **{path: ["x"] for path in empty}}
+        filled = {**self.vocabulary.constants, **{path: [f"x{at}"] for at, path in enumerate(empty)}}
         try:
             again = conditions.check(checked.text, schema, item=checked.item, constants=filled)
         except ConditionError:  # whatever it says of "x", the list was not that

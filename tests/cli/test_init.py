@@ -86,6 +86,8 @@ def test_many_rules_that_spoke_are_cut_short(repo: Repo, capsys: pytest.CaptureF
         "pyproject.toml": "",
     }
     repo.commit("root", **files, **{f"{number}.txt": "x\n" for number in range(60)})  # type: ignore[arg-type]
+    repo.git("rm", "-q", "b.pyc", "c.bin")  # else they are meant
+    repo.git("commit", "-q", "-m", "later")
     assert run(["init"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "  and 2 more: ahp try" in lines and len(lines) <= 12

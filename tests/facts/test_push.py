@@ -120,7 +120,7 @@ def test_moving_a_tag_is_force(remote: Any, make_event: Any, gather: Any) -> Non
 def test_a_missing_local_commit_is_unknown(remote: Any, make_event: Any, gather: Any) -> None:
     event = pushing(make_event, "refs/heads/nothing", ZERO)
     missing = gather(event, "push.commit_count", "push.subjects")["missing"]
-    assert missing["push.commit_count"][1] == missing["push.subjects"][1] == "git fetch"
+    assert missing["push.commit_count"][1] == missing["push.subjects"][1] == "git fsck"
 
 
 def test_elsewhere_there_is_no_push(make_event: Any, gather: Any) -> None:
