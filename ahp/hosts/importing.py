@@ -83,6 +83,8 @@ class Imported:
                     self.rules[key] = keys
         except NotTaken as error:
             self.left[name] = str(error)
+        except (AttributeError, TypeError, ValueError) as error:
+            self.left[name] = f"its settings have another shape than documented: {one_line(error)}"
 
 
 def read(manager: str, root: str) -> Imported:

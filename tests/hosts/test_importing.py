@@ -181,6 +181,20 @@ def test_lines_of_husky_and_lint_staged_become_rules(repo: Repo) -> None:
 
 
 @pytest.mark.parametrize(
+    "more",
+    ['entry: "it\'s"', "entry: x, types: 3", "entry: x, stages: 4", "entry: [x], args: 5", "entry: x, files: [a]"],
+)
+def test_settings_of_another_shape_stay_there(more: str, repo: Repo) -> None:
+    hook = f"{{id: odd, language: system, {more}}}"
+    repo.write(
+        ".pre-commit-config.yaml", f"repos: [{{repo: local, hooks: [{hook}, {{id: b, entry: b, language: system}}]}}]"
+    )
+    found = importing.read("pre-commit", str(repo.root))
+    layers.load(TextSource(found.text("pre-commit")))
+    assert "b" in found.rules and (found.left.keys() == {"odd"} or "odd" in found.rules)
+
+
+@pytest.mark.parametrize(
     ("manager", "text", "said"),
     [
         ("pre-commit", None, "there is no .pre-commit-config.yaml here"),
