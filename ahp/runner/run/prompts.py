@@ -51,7 +51,7 @@ PLAIN_WORDS = (
 PROTOCOL_IN_ANSWER = (
     "Your answer has an action in it that nobody takes here, and the person is not shown it. Answer again in "
     "plain words, without it. If it is what the answer is about, send the answer as "
-    '{"tool": "final_answer", "args": {"text": "the answer"}}'
+    '{"tool": "final_answer", "args": {"text": "…"}}'
 )
 CALL_FINAL = (
     "Your reply calls no tool. If the task is done, call final_answer with the answer; if it is not, go on with your "
@@ -59,7 +59,7 @@ CALL_FINAL = (
 )
 CLAIM = (
     "If the task asks for a change, make it with a tool call, if you still can, and then say what you changed. If it "
-    'asks for none, say so: {"tool": "final_answer", "args": {"text": "the answer", "changed": null}}'
+    'asks for none, say so: {"tool": "final_answer", "args": {"text": "…", "changed": null}}'
 )
 DO_OR_REPLAN = "Do it now. If there is nothing to write, ask for another plan and say why."
 FINISH = "All steps are done. Now answer the task for the person who gave it, in plain words. Use no other tool."

@@ -61,6 +61,13 @@ class FinalAnswer(BaseModel):
     )
     unsure: str = Field(default="", description="what you could not do or check; empty for nothing")
 
+    @field_validator("text")
+    @classmethod
+    def _says_something(cls, text: str) -> str:
+        if not text.strip(" \t\r\n.…"):  # as the form that a model is shown has it
+            raise ValueError("it has to be the answer, in words")
+        return text
+
     @field_validator("changed", "unsure", mode="before")
     @classmethod
     def _as_models_write_it(cls, value: object, info: ValidationInfo) -> object:

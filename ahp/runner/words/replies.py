@@ -28,7 +28,7 @@ OWN_TOOLS = frozenset({CONTROL_TOOL, FINAL_TOOL})
 _log = logging.getLogger(__name__)
 
 _BOTH = "One reply is one action: call the tool or send the control object, not both."
-_ANSWER = '{"tool": "final_answer", "args": {"text": "the answer"}}'
+_ANSWER = '{"tool": "final_answer", "args": {"text": "…"}}'
 _QUOTED = (
     "Your reply has words and then a call that stands just so in what you have read, and was not made. If you mean it, "
     f"send the call alone. If you quote it in your answer, send that as {_ANSWER}"

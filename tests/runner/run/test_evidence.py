@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,16 @@ def test_a_model_that_is_doubted_may_still_do_it(project: Repo, form: Any) -> No
     run = scene(project, form("I'll now update calc.py."), WRITE, *[form("I mended add.")] * 2)
     assert (run.turn.stop_reason, run.turn.answer) == ("DONE", "I mended add.")
     assert (run.turn.changed, run.turn.verified) == (["calc.py"], ["1 test passed"])
+
+
+def test_the_form_that_a_model_is_shown_is_no_answer(project: Repo) -> None:
+    said: list[str] = []
+    run = scene(project, "I'll now update calc.py.", "I did.", task="mend add in calc.py")
+    for text in run.said:
+        said += re.findall(r'\{"tool": "final_answer", "args": \{[^}]*\}\}', text)
+    assert said
+    for form in said:  # as small models do: they send back what they read
+        assert not scene(project, "I'll now update calc.py.", *[form] * 9).turn.ok
 
 
 @pytest.mark.parametrize("changed", [["b.py"], ["calc.py", "b.py"], "b.py"])
