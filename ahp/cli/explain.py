@@ -147,7 +147,7 @@ def _signal(prefix: str, form: str) -> int:
         "answers": [f"ahp respond {str(record['id'])[:8]} {action}" for action in _fitting(signal, who) if not passed],
         "for_a_person": [],
     }
-    if who.kind != "human":
+    if who.kind != "human" and not passed:
         theirs = [one for one in _fitting(signal, Actor("human")) if one.startswith(answers.RISK)]
         told["for_a_person"] = [f"ahp respond {str(record['id'])[:8]} {one}" for one in theirs]
     if form == "json":
