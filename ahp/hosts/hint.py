@@ -63,7 +63,7 @@ def _prepared(text: str) -> str | None:
 
 
 def _with(line: str) -> Callable[[str], str]:
-    return lambda text: f"{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{line}\n"
+    return lambda text: text + "\n" * (text[-1:] not in ("", "\n")) + line + "\n"
 
 
 _PLACES: dict[str, tuple[Callable[[str], str | None], str]] = {
