@@ -7,7 +7,7 @@ import click
 
 from ahp.hosts import importing
 from ahp.hosts.asking import around
-from ahp.policy import layers
+from ahp.policy import layers, shape
 from ahp.policy.cache import PROJECT
 from ahp.policy.sources import TextSource
 from ahp.protocol.text import one_line
@@ -56,7 +56,7 @@ def _write(root: str, manager: str, text: str, force: bool) -> None:
     files.replace(path, text.encode(), 0o644)
     click.echo(f".ahp/{name}: written")
     known = _EXTENDS.search(policy)
-    if name.encode() in policy:
+    if name in map(str, shape.read(policy, PROJECT[1:], "project").model.extends):
         return
     if known is None:
         click.echo(f"next: add `{name}` to `extends` in {PROJECT[1:]}")

@@ -62,7 +62,7 @@ class Imported:
 
     def take(self, name: str, made: Iterable[Any]) -> None:
         """Adds what is made of one check, or why nothing is. `made` are pairs of a kind and its keys."""
-        key = taken = re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:80].lower() or "check"
+        key = taken = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:80].lower() or "check"
         number = 1
         while key in self.rules:
             number += 1
@@ -251,23 +251,23 @@ def _job(hook: str, job: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """A command or job of lefthook: https://lefthook.dev/configuration."""
     if hook not in ("pre-commit", "pre-push"):
         raise NotTaken(f"it runs at {hook}")
-    for key in ("skip", "only", "files", "file_types", "group", "script"):
+    for key in ("skip", "only", "files", "file_types", "group", "script", "glob_matcher"):
         if job.get(key):
             raise NotTaken(f"`{key}` has no counterpart")
     run, named = str(job.get("run", "")), str(job.get("fail_text") or job.get("name"))
     found = []
     if globs := job.get("glob"):
-        found.append(f"glob(p, {json.dumps(_lefthook_globs(globs))})")
+        found.append(_lefthook_globs(globs))
     if (exclude := job.get("exclude")) and isinstance(exclude, str):
         found.append(f"not matches(p, {json.dumps(_pattern(exclude))})")
     elif exclude:
-        found.append(f"not glob(p, {json.dumps(_lefthook_globs(exclude))})")
+        found.append(f"not {_lefthook_globs(exclude)}")
     takes_names = "{staged_files}" in run
     run = run.replace("{staged_files}", '"$@"').strip()
     if "{" in re.sub(r"\$\{", "", run) and (other := re.search(r"\{(\w+)\}", run)):
         raise NotTaken(f"`{{{other[1]}}}` has no counterpart")
-    env = " ".join(f"{key}={shlex.quote(str(value))}" for key, value in _mapping(job.get("env")).items())
-    words = ["sh", "-c", f"{env} {run}".strip(), str(job.get("name") or "job")]
+    env = [f"{key}={value}" for key, value in _mapping(job.get("env")).items()]
+    words = [*(["env", *env] if env else []), "sh", "-c", run, str(job.get("name") or "job")]
     more: dict[str, Any] = {"directory": str(job["root"]).rstrip("/")} if job.get("root") else {}
     more |= {"stage": True} if job.get("stage_fixed") else {}
     if hook == "pre-push" or takes_names:
@@ -276,10 +276,15 @@ def _job(hook: str, job: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         yield from _command({"at": hook}, named, words, found, True, more=more)
 
 
-def _lefthook_globs(globs: Any) -> list[str]:
-    """lefthook's `*` crosses slashes, and `**/` wants a folder."""
-    told = [globs] if isinstance(globs, str) else list(map(str, globs))
-    return [one for text in told for one in _braces(text)]
+def _lefthook_globs(globs: Any) -> str:
+    """The condition that one of lefthook's globs matches: they are of the whole path, and their `*` crosses slashes."""
+    told = [one for text in ([globs] if isinstance(globs, str) else map(str, globs)) for one in _braces(text)]
+    if all(re.fullmatch(r"\*[\w.-]+", one) for one in told):  # the end of a name means the same to both
+        return f"glob(p, {json.dumps(told)})"
+    parts = [re.sub(r"\*+", ".*", re.escape(one).replace(r"\*", "*").replace(r"\?", ".")) for one in told]
+    if any("[" in one for one in told):
+        raise NotTaken(f"the glob {one_line(', '.join(told), 100)} has no counterpart")
+    return f"matches(p, {json.dumps(_pattern(f'^({chr(124).join(parts)})$'))})"
 
 
 def _husky(root: str, done: Imported) -> Checks:
@@ -315,6 +320,7 @@ def _lint_staged(root: str, done: Imported) -> Iterator[tuple[str, Any]]:
 
 def _staged(globs: str, told: Any) -> Iterator[tuple[str, Any]]:
     commands = [told] if isinstance(told, str) else list(told) if isinstance(told, list) else []
+    commands = [one for one in commands if one != "git add"]  # older versions wanted it; the rule stages by itself
     if not commands or not all(isinstance(one, str) for one in commands):
         raise NotTaken("its commands are no texts")
     run = "PATH=node_modules/.bin:$PATH; " + " && ".join(one + _NAMES for one in commands)

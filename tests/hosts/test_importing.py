@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from ahp.cli.main import run
+from ahp.conditions import regexes
 from ahp.hosts import importing
 from ahp.policy import layers
 from ahp.policy.sources import TextSource
@@ -134,7 +135,7 @@ def test_jobs_of_lefthook_become_rules(repo: Repo) -> None:
     assert rules["style"] == {
         "at": "pre-commit",
         "each": "p in files.changed",
-        "control": 'glob(p, ["*.js", "*.ts"]) and not glob(p, ["gen/*"])',
+        "control": 'glob(p, ["*.js", "*.ts"]) and not matches(p, "^(gen/.*)$")',
         "message": "style",
         "action": {
             "type": "run",
@@ -145,7 +146,7 @@ def test_jobs_of_lefthook_become_rules(repo: Repo) -> None:
         },
     }
     assert rules["build"]["message"] == "it does not build" and rules["build"]["control"] == "len(p) > 0"
-    assert rules["build"]["action"]["command"] == ["sh", "-c", "CC='a b' make", "build"]
+    assert rules["build"]["action"]["command"] == ["env", "CC=a b", "sh", "-c", "make", "build"]
     assert facts["check_tests"]["run"] == ["sh", "-c", "make test", "tests"]
     assert left == {
         "remotes": "what other files bring stays there",
@@ -156,12 +157,36 @@ def test_jobs_of_lefthook_become_rules(repo: Repo) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("glob", "yes", "no"),
+    [
+        ("src/*.js", ["src/a.js", "src/b/a.js"], ["a.js", "x/src/a.js"]),
+        ("**/*.py", ["a/b.py"], ["b.py"]),
+        ("Make*", ["Makefile", "Make/x"], ["a/Makefile"]),
+        ("a?.{c,h}", ["ab.c", "ab.h"], ["abc.c", "d/ab.c"]),
+    ],
+)
+def test_globs_of_lefthook_mean_what_they_mean_to_it(glob: str, yes: list[str], no: list[str], repo: Repo) -> None:
+    repo.write("lefthook.yml", json.dumps({"pre-commit": {"jobs": [{"name": "a", "run": "a", "glob": glob}]}}))
+    condition = taken("lefthook", repo)[0]["a"]["control"]
+    pattern = json.loads(condition.removeprefix("matches(p, ").removesuffix(")"))
+    assert [path for path in (*yes, *no) if regexes.regex(pattern)(path)] == yes
+
+
+def test_two_names_that_look_alike_are_two_facts(repo: Repo) -> None:
+    jobs = [{"name": name, "run": f"run {name}"} for name in ("a-b", "a_b")]
+    repo.write("lefthook.yml", json.dumps({"pre-push": {"jobs": jobs}}))
+    rules, facts, _ = taken("lefthook", repo)
+    assert len(rules) == len(facts) == 2
+
+
 def test_lines_of_husky_and_lint_staged_become_rules(repo: Repo) -> None:
     repo.write(".husky/pre-commit", '#!/bin/sh\n. "$(dirname "$0")/_/husky.sh"\n\nnpx lint-staged\nnpm test\n')
     repo.write(".husky/pre-push", "read -r line\nx\n")
     repo.write(".husky/commit-msg", 'npx commitlint --edit "$1"\n')
     repo.write(
-        "package.json", json.dumps({"lint-staged": {"*.{js,md}": ["prettier -w", "x"], "a/**": [3], "*.+(a|b)": "y"}})
+        "package.json",
+        json.dumps({"lint-staged": {"*.{js,md}": ["prettier -w", "git add", "x"], "a/**": [3], "*.+(a|b)": "y"}}),
     )
     rules, facts, left = taken("husky", repo)
     rule = rules["lint-staged-js-md"]
@@ -238,7 +263,7 @@ def test_the_policy_extends_what_is_written(inside: Repo, capsys: pytest.Capture
 
 
 def test_where_extends_is_written_otherwise_the_line_is_told(inside: Repo, capsys: pytest.CaptureFixture[str]) -> None:
-    inside.write(".ahp/hooks.yaml", "version: 1\nextends:\n  - core\n")
+    inside.write(".ahp/hooks.yaml", "version: 1\nextends:\n  - core  # not lefthook.yaml\n")
     assert run(["import", "lefthook"]) == 0
     assert "next: add `lefthook.yaml` to `extends` in .ahp/hooks.yaml\n" in capsys.readouterr().out
 
