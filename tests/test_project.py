@@ -260,7 +260,7 @@ EXTRA_OF_FLOOR = {"hosts": "attest", "insight": "insight", "journal": "insight",
 OF_THE_PROJECT = {"ahp.runner.verification.pytest_outcomes": {"pytest"}}
 # `ahp.conditions.compare.solver` imports these, where the extra `proofs` is there.
 OF_THE_PROJECT |= {"ahp.hosts.importing": {"identify"}}  # the extra `import`
-OF_THE_PROJECT |= {f"ahp.conditions.{name}": {"z3"} for name in ("proofs", "regular", "translate")}
+OF_THE_PROJECT |= {f"ahp.conditions.{name}": {"z3"} for name in ("proofs", "regular", "terms", "translate")}
 
 
 def requirements() -> dict[str, list[str]]:

@@ -20,7 +20,8 @@ from ahp.conditions import reference
 from ahp.conditions.evaluate import Bound, Undecided
 from ahp.conditions.guards import as_fact
 from ahp.conditions.schema import Type
-from ahp.conditions.translate import Formula, Translation, Truth, Value, all_of, any_of, day_of, negated
+from ahp.conditions.terms import Formula, Truth, Value, all_of, any_of, negated
+from ahp.conditions.translate import Translation, day_of
 from ahp.conditions.typecheck import Checked
 
 STEPS = 60_000  # of the solver for one question

@@ -16,7 +16,7 @@ import json
 import math
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
 from functools import partial, reduce
@@ -27,119 +27,29 @@ import z3
 from ahp.conditions.closures import steps_of
 from ahp.conditions.compare import render
 from ahp.conditions.guards import Plan, folded, infer, span, walk
-from ahp.conditions.language import LOOP, OPERATIONS, children
+from ahp.conditions.list_sizes import MOST_ITEMS, sizes_of
 from ahp.conditions.regular import Patterns, Untranslated
 from ahp.conditions.schema import ANY, Type
+from ahp.conditions.terms import (
+    FAULT,
+    KINDS,
+    Formula,
+    Truth,
+    Value,
+    all_of,
+    any_of,
+    chosen,
+    decided,
+    known_number,
+    negated,
+)
 
-MOST_ITEMS = 8  # different items of one list
 _NO_PROOF = 3  # items of a list that would need more: enough for most examples
 _LAST_DAY = 40_000  # of an example, from 1970 on
 _SHORT = 250  # items of a kind that an example has at most, if it can
 _STATES = {"int": "number", "float": "number", "record": "map"}  # of the types that have another name
-_ANY = ("null", "bool", "number", "str", "list", "map")  # what a map's value may be
 
-Formula = Any  # True, False or an expression of the solver
 Scope = Mapping[str, "Value"]
-
-
-def all_of(*parts: Formula) -> Formula:
-    """Formulas joined by `and`."""
-    kept = [one for one in parts if one is not True]
-    if any(one is False for one in kept):
-        return False
-    return z3.And(*kept) if len(kept) > 1 else kept[0] if kept else True
-
-
-def any_of(*parts: Formula) -> Formula:
-    """Formulas joined by `or`."""
-    kept = [one for one in parts if one is not False]
-    if any(one is True for one in kept):
-        return True
-    return z3.Or(*kept) if len(kept) > 1 else kept[0] if kept else False
-
-
-def negated(one: Formula) -> Formula:
-    """A formula with `not` before it."""
-    if isinstance(one, bool):
-        return not one
-    return z3.Not(one)
-
-
-@dataclass(frozen=True)
-class Truth:
-    """When a condition is true and when it is false; it is undecided where it is neither."""
-
-    true: Formula
-    false: Formula
-
-
-def _decided(known: Formula, holds: Formula) -> Truth:
-    """A question that is true where it `holds` and false elsewhere, as far as that is `known`."""
-    return Truth(all_of(known, holds), all_of(known, negated(holds)))
-
-
-@dataclass(frozen=True)
-class Value:
-    """What an expression yields: when it is absent, at fault, null, a bool, a number, a text, a list or a map, of which
-    exactly one holds; and the term that it then is. A list's is a function that gives its items (how often, value), a
-    map's is one from keys to values. Values of one `name` are the same value.
-    """
-
-    states: Mapping[str, Formula]
-    terms: Mapping[str, Any]
-    type: Type = ANY
-    name: str = ""
-
-    def being(self, *states: str) -> Formula:
-        return any_of(*(holds for state, holds in self.states.items() if state in states))
-
-    @property
-    def there(self) -> Formula:
-        """Neither absent nor at fault; null, perhaps."""
-        return negated(self.being("absent", "fault"))
-
-    @property
-    def kind(self) -> str:
-        """What it is where it is anything; "" where that may differ."""
-        kinds = [one for one, holds in self.states.items() if holds is not False and one in _ANY[1:]]
-        return kinds[0] if len(kinds) == 1 else ""
-
-    @property
-    def listed(self) -> list[tuple[Any, Value]]:
-        """The items where it is a list, the values where it is a map."""
-        return list(self.terms.get("list", list)())
-
-    def typed(self, *kinds: str) -> Value:
-        """The same where one of these kinds is needed: any other one is a fault."""
-        states = {state: holds for state, holds in self.states.items() if state in (*kinds, "absent")}
-        terms = {kind: term for kind, term in self.terms.items() if kind in kinds}
-        return replace(self, states={**states, "fault": negated(any_of(*states.values()))}, terms=terms)
-
-
-_FAULT = Value({"fault": True}, {})
-
-
-def _chosen(test: Formula, one: Value, other: Value) -> Value:
-    """`one` where the test holds, else `other`."""
-    if isinstance(test, bool):
-        return one if test else other
-    states = {
-        state: any_of(all_of(test, one.being(state)), all_of(negated(test), other.being(state)))
-        for state in {**one.states, **other.states}
-    }
-    terms = {**one.terms, **other.terms}
-    for kind in [kind for kind in one.terms if kind in other.terms]:
-        first, second = one.terms[kind], other.terms[kind]
-        if kind == "list":
-            terms[kind] = lambda first=first, second=second: [
-                *((z3.If(test, times, 0), item) for times, item in first()),
-                *((z3.If(test, 0, times), item) for times, item in second()),
-            ]
-        elif kind == "map":
-            terms[kind] = lambda key, first=first, second=second: _chosen(test, first(key), second(key))
-        else:
-            terms[kind] = z3.If(test, first, second)
-    return Value(states, terms, one.type if one.type == other.type else ANY)
 
 
 _AT_ONCE = 100  # translations, of some MB each, that may wait for Python to let go of them
@@ -171,7 +81,7 @@ class Translation:
         self.lists: dict[
             str, list[tuple[Any, Value]]
         ] = {}  # the items of each list, or the values of a map, by its name
-        self.sizes = _sizes(plans)
+        self.sizes = sizes_of(plans)
         self.short = {name for name, size in self.sizes.items() if size > MOST_ITEMS}  # not every case is translated
         self._numbers = itertools.count()
 
@@ -191,15 +101,15 @@ class Translation:
         """A value that may be absent, which an example rather has not."""
         absent = self.variable(f"{found.name} absent", z3.Bool)
         self.plain.append(negated(absent))
-        return replace(_chosen(absent, Value({"absent": True}, {}), found), type=found.type, name=found.name)
+        return replace(chosen(absent, Value({"absent": True}, {}), found), type=found.type, name=found.name)
 
     def made(self, kind: Type, name: str, list_name: str = "") -> Value:
         """A new value of a type: a fact, an item of a list, a field. `list_name` is that of a list for `sizes`."""
         if kind.name == "any":
             tag = self.variable(f"{name} kind", z3.Int)
-            self.known += [tag >= 0, tag < len(_ANY)]
+            self.known += [tag >= 0, tag < len(KINDS)]
             self.plain.append(tag != 0)
-            states = {state: tag == at for at, state in enumerate(_ANY)}
+            states = {state: tag == at for at, state in enumerate(KINDS)}
         else:
             null = self.variable(f"{name} null", z3.Bool) if kind.nullable else False
             self.plain += [negated(null)] if kind.nullable else []
@@ -320,7 +230,7 @@ class Translation:
             if op in QUESTIONS:
                 return QUESTIONS[op](self, plan, scope)
             found = self.value(plan[1] if op == "flag" else plan, scope).typed("bool")
-            return _decided(found.being("bool"), found.terms.get("bool", False))
+            return decided(found.being("bool"), found.terms.get("bool", False))
         except Untranslated as why:
             return self.guess(plan, scope, str(why))
 
@@ -328,7 +238,7 @@ class Translation:
         """Any answer to a question, in place of its translation."""
         name = self.told(plan, scope, why)
         known, holds = (self.guessed.setdefault(one, self.variable(one, z3.Bool)) for one in (f"{name}!", name))
-        return _decided(known, holds)
+        return decided(known, holds)
 
     def told(self, plan: Plan, scope: Scope, why: str) -> str:
         """The name of the variable in place of what has no translation."""
@@ -367,7 +277,7 @@ class Translation:
         found = self.perhaps(self.made(kind, name))
         if kind.is_number:
             self._range(found.terms["number"], *span(plan, types))
-        return _chosen(self.variable(f"{name}!", z3.Bool), _FAULT, found)
+        return chosen(self.variable(f"{name}!", z3.Bool), FAULT, found)
 
     def expression(self, found: Formula) -> Any:
         return z3.BoolVal(found, self.context) if isinstance(found, bool) else found
@@ -380,7 +290,7 @@ class Translation:
         if found.being("map") is False:
             return found.typed("list")
         keys = found.terms["map"](None)
-        return _chosen(found.being("map"), keys, found.typed("list"))
+        return chosen(found.being("map"), keys, found.typed("list"))
 
     def inside(self, scope: Scope, var: str, item: Value) -> Scope:
         """The scope of a loop's body for one item."""
@@ -388,7 +298,7 @@ class Translation:
 
     def equal(self, one: Value, other: Value) -> Formula:
         """That two values are the same. Raises Untranslated."""
-        both = [kind for kind in _ANY if one.being(kind) is not False and other.being(kind) is not False]
+        both = [kind for kind in KINDS if one.being(kind) is not False and other.being(kind) is not False]
         if "list" in both or "map" in both:
             raise Untranslated("lists or values of maps that are compared")
         return any_of(
@@ -406,13 +316,13 @@ class Translation:
             return self._long(text.typed("str"), op, limit[1])
         one, other = self.value(plan[1], scope), self.value(plan[2], scope)
         if op in ("==", "!=", "same"):
-            found = _decided(all_of(one.there, other.there), self.equal(one, other))
+            found = decided(all_of(one.there, other.there), self.equal(one, other))
             return Truth(found.false, found.true) if op == "!=" else found
         if one.being("str") is not False and other.being("str") is not False:
             raise Untranslated("the order of texts, or of two values of maps")
         one, other = one.typed("number"), other.typed("number")
         known = all_of(one.being("number"), other.being("number"))
-        return _decided(known, known is not False and ORDERS[op](one.terms["number"], other.terms["number"]))
+        return decided(known, known is not False and ORDERS[op](one.terms["number"], other.terms["number"]))
 
     def _long(self, found: Value, op: str, limit: Any) -> Truth:
         """The length of a text beside a number: as a regular expression it takes far fewer steps than by arithmetic."""
@@ -421,7 +331,7 @@ class Translation:
         long, longer = (self.within(found, "matches", f"(?s)^.{{{least}}}") for least in (limit, limit + 1))
         exact = all_of(long, negated(longer))
         holds = {"<": negated(long), "<=": negated(longer), ">": longer, ">=": long, "!=": negated(exact)}
-        return _decided(found.being("str"), holds.get(op, exact))
+        return decided(found.being("str"), holds.get(op, exact))
 
     def _contained(self, plan: Plan, scope: Scope) -> Truth:
         item, container = self.value(plan[1], scope), self.value(plan[2], scope)
@@ -441,7 +351,7 @@ class Translation:
                 holds.append(all_of(is_text, self.within(container, "in", literal)))
             if (is_map := container.being("map")) is not False:
                 holds.append(all_of(is_map, negated(container.terms["map"](literal).being("absent"))))
-        return _decided(any_of(*known), any_of(*holds))
+        return decided(any_of(*known), any_of(*holds))
 
     def _pattern(self, plan: Plan, scope: Scope) -> Truth:
         op, given = plan[0], folded(plan[2])
@@ -457,7 +367,7 @@ class Translation:
         if "str" not in found.terms:
             return Truth(False, False)
         holds += [self.within(found, op, *read)] if read else []
-        return _decided(found.being("str"), any_of(*holds))
+        return decided(found.being("str"), any_of(*holds))
 
     def _any_or_all(self, plan: Plan, scope: Scope) -> Truth:
         source = self.items(plan[2], scope)
@@ -475,10 +385,10 @@ class Translation:
         source = self.items(plan[2], scope)
         known, numbers = [source.being("list")], [self.number(0)]
         for times, item in source.listed:
-            chosen = self.truth(plan[1], self.inside(scope, plan[-1], item))
-            known.append(any_of(times == 0, chosen.true, chosen.false))
-            numbers.append(z3.If(self.expression(chosen.true), times, self.number(0)))
-        return _number(z3.Sum(numbers), all_of(*known))
+            test = self.truth(plan[1], self.inside(scope, plan[-1], item))
+            known.append(any_of(times == 0, test.true, test.false))
+            numbers.append(z3.If(self.expression(test.true), times, self.number(0)))
+        return known_number(z3.Sum(numbers), all_of(*known))
 
     def _sum(self, plan: Plan, scope: Scope) -> Value:
         """Any number, and in an example the sum."""
@@ -497,21 +407,21 @@ class Translation:
             raise Untranslated("the order of what is distinct")
         source, at = self.items(plan[1], scope), plan[2]
         items = source.listed if at >= 0 else source.listed[::-1]
-        found = _FAULT
+        found = FAULT
         for place in reversed(range(len(items))):
             end = z3.Sum([times for times, _ in items[: place + 1]])
-            found = _chosen(end > (at if at >= 0 else -at - 1), items[place][1], found)
-        return _chosen(source.being("list"), found, source.typed())
+            found = chosen(end > (at if at >= 0 else -at - 1), items[place][1], found)
+        return chosen(source.being("list"), found, source.typed())
 
     def _default(self, plan: Plan, scope: Scope) -> Value:
         one, other = self.value(plan[1], scope), self.value(plan[2], scope)
         states = {state: holds for state, holds in one.states.items() if state not in ("absent", "null")}
-        return _chosen(one.being("absent", "null"), other, replace(one, states=states))
+        return chosen(one.being("absent", "null"), other, replace(one, states=states))
 
     def _conditional(self, plan: Plan, scope: Scope) -> Value:
         test = self.truth(plan[1], scope)
-        found = _chosen(test.true, self.value(plan[2], scope), self.value(plan[3], scope))
-        return _chosen(any_of(test.true, test.false), found, _FAULT)
+        found = chosen(test.true, self.value(plan[2], scope), self.value(plan[3], scope))
+        return chosen(any_of(test.true, test.false), found, FAULT)
 
     def _listed(self, plan: Plan, scope: Scope) -> Value:
         parts = [self.value(part, scope) for part in plan[1:]]
@@ -521,7 +431,7 @@ class Translation:
 
     def _length(self, plan: Plan, scope: Scope) -> Value:
         found = self.items(plan[1], scope)
-        return _number(z3.Sum([self.number(0), *(times for times, _ in found.listed)]), found.being("list"))
+        return known_number(z3.Sum([self.number(0), *(times for times, _ in found.listed)]), found.being("list"))
 
     def _member(self, plan: Plan, scope: Scope) -> Value:
         base = self.value(plan[1], scope).typed("map")
@@ -530,7 +440,7 @@ class Translation:
         if "map" not in base.terms:
             raise Untranslated(f"`.{plan[2]}` of what is computed")
         inner = base.terms["map"](plan[2])
-        return replace(_chosen(base.being("map"), inner, base.typed()), type=inner.type, name=inner.name)
+        return replace(chosen(base.being("map"), inner, base.typed()), type=inner.type, name=inner.name)
 
     def _entry(self, plan: Plan, scope: Scope) -> Value:
         """A map's value by a key that is computed: one for each term of a key."""
@@ -538,7 +448,7 @@ class Translation:
         if "map" not in base.terms or "str" not in key.terms:
             raise Untranslated("a key of what is computed")
         inner = base.terms["map"](self.kept(key.terms["str"]))
-        found = _chosen(base.being("map"), _chosen(key.being("str"), inner, key.typed()), base.typed())
+        found = chosen(base.being("map"), chosen(key.being("str"), inner, key.typed()), base.typed())
         return replace(found, type=inner.type, name=inner.name)
 
     def _at(self, plan: Plan, scope: Scope) -> Value:
@@ -567,11 +477,11 @@ class Translation:
             states: dict[str, Formula] = {"list": True}
             made = Value(states, {"list": lambda: found}, Type("list", ANY))
         elif found:
-            made = _chosen(found[0][0] > 0, found[0][1], Value({"absent": True}, {}))
+            made = chosen(found[0][0] > 0, found[0][1], Value({"absent": True}, {}))
             made = replace(made, type=found[0][1].type, name=found[0][1].name)
         else:
             made = Value({"absent": True}, {})
-        return replace(_chosen(base.there, made, base.typed()), type=made.type, name=made.name)
+        return replace(chosen(base.there, made, base.typed()), type=made.type, name=made.name)
 
     def _below(self, times: Any, often: Any, item: Value) -> tuple[Any, Value]:
         """An item below another one. Where that stands for several, they may have any number of it."""
@@ -594,7 +504,7 @@ class Translation:
         self.plain.append(whole)
         listed = [(times, one.terms["str"]) for times, one in items]
         self.made_of.append((found.terms["str"], listed, other[1].join))
-        return _chosen(found.being("str"), parts, found.typed())
+        return chosen(found.being("str"), parts, found.typed())
 
     def _days(self, plan: Plan, scope: Scope) -> Value:
         """The days to a date, any number, but the same for the same text; in an example a whole one."""
@@ -607,13 +517,13 @@ class Translation:
         is_date = z3.Function("is a date", whole, z3.BoolSort(self.context))(text)
         self.plain += [is_date, z3.IsInt(number), number >= 0, number < _LAST_DAY]
         self.made_of.append((text, [(self.number(1), z3.ToInt(number))], day_of))
-        return _chosen(found.being("str"), _number(number, is_date), found.typed())
+        return chosen(found.being("str"), known_number(number, is_date), found.typed())
 
     def _distinct(self, plan: Plan, scope: Scope) -> Value:
         """The different texts that items give. An item that stands for many alike gives its own and any others."""
         source = self.items(plan[2], scope)
         known, made = [source.being("list")], []
-        chosen: list[tuple[Formula, Any]] = []
+        earlier: list[tuple[Formula, Any]] = []
         for times, item in source.listed:
             inside = self.inside(scope, plan[4], item)
             test, one = self.truth(plan[3], inside), self.value(plan[1], inside).typed("str")
@@ -621,20 +531,20 @@ class Translation:
             if "str" not in one.terms:
                 continue
             text, there = one.terms["str"], self.expression(all_of(times > 0, test.true, one.being("str")))
-            again = any_of(*(all_of(was, self.same(text, former)) for was, former in chosen))
+            again = any_of(*(all_of(was, self.same(text, former)) for was, former in earlier))
             many = self.variable(f"different {json.dumps(plan)} {inside[plan[4]].name}", z3.Int)
             own = z3.If(self.expression(all_of(there, negated(again))), self.number(1), self.number(0))
             self.known += [many >= own, z3.If(there, many <= times, many == 0), z3.Implies(times == 1, many == own)]
-            chosen.append((there, text))
+            earlier.append((there, text))
             made.append((many, one))
         found = Value({"list": True}, {"list": lambda: made}, Type("list", Type("str")))
-        return _chosen(source.being("list"), _chosen(all_of(*known), found, _FAULT), source.typed())
+        return chosen(source.being("list"), chosen(all_of(*known), found, FAULT), source.typed())
 
     def _arithmetic(self, plan: Plan, scope: Scope) -> Value:
         parts = [self.value(part, scope).typed("number") for part in plan[1:]]
         known = all_of(*(part.being("number") for part in parts))
         if known is False:
-            return _FAULT
+            return FAULT
         terms = [part.terms["number"] for part in parts]
         exact = all(term.is_int() for term in terms) or plan[0] in ("neg", "abs", "min", "max")
         if plan[0] == "/" or (plan[0] in ("//", "%") and not exact):
@@ -643,7 +553,7 @@ class Translation:
             known = all_of(known, terms[1] != 0)
         found = reduce(ARITHMETIC[plan[0]], terms) if len(terms) > 1 else ARITHMETIC[plan[0]](terms[0], None)
         if exact:
-            return _number(found, known)
+            return known_number(found, known)
         mostly = self.taken(plan, scope, Untranslated("arithmetic of floats, which rounds"))
         self.plain += [mostly.terms["number"] == found, mostly.being("number") == known]
         return mostly
@@ -661,69 +571,9 @@ class Translation:
         return replace(found, terms=changed.terms, name="")
 
 
-def _number(term: Any, known: Formula) -> Value:
-    return Value({"number": known, "fault": negated(known)}, {"number": term})
-
-
-def _sizes(plans: list[Plan]) -> dict[str, int]:
-    """How many different items each list needs: one for each question (inside of a loop over another list, for each of
-    its items), one for each way to be counted, one for each place.
-    """
-    asked: dict[str, dict[tuple[str, tuple[str, ...]], Plan]] = {}  # by list: by the question and the lists around it
-    nodes = [node for plan in plans for node in walk(plan)]
-    for node in nodes:
-        for name in _asked_of(node):
-            asked.setdefault(name, {})[json.dumps(node), ()] = node
-    for loop in (node for node in nodes if OPERATIONS[node[0]].call == LOOP):
-        for node in (node for part in children(loop) if part is not loop[2] for node in walk(part)):
-            for name in _asked_of(node, loop[-1]):
-                asked[name].pop((json.dumps(node), ()), None)
-                asked[name][json.dumps(node), _names(loop[2])] = node
-
-    def size(name: str, within: tuple[str, ...] = ()) -> int:
-        if name in within:
-            return MOST_ITEMS + 1
-        found, counts, places = 0, 0, [0, 0]
-        for (_, outer), node in asked.get(name, {}).items():
-            times = math.prod(size(one, (*within, name)) for one in outer)
-            if node[0] == "index":
-                places[node[2] >= 0] = max(places[node[2] >= 0], node[2] + 1, -node[2])
-            else:
-                found += times
-                counts += times if node[0] in ("count", "distinct") else 0
-        return int(found + 2 ** min(counts, MOST_ITEMS) + sum(places))
-
-    different = {name for node in nodes if node[0] == "distinct" for name in _asked_of(node)}  # so does an example
-    return {name: max(size(name), MOST_ITEMS * (name in different)) for name in asked}
-
-
-_ASKED = {"index": 1, **dict.fromkeys(["any", "all", "in", "within", "count", "distinct", "sum"], 2)}
-
-
-def _asked_of(node: Plan, var: str = "") -> tuple[str, ...]:
-    """The names of the lists about whose items a node asks, but for a list of a loop's variable."""
-    at = _ASKED.get(node[0])
-    return () if at is None or ["item", var] in walk(node[at]) else _names(node[at])
-
-
-def _names(plan: Plan) -> tuple[str, ...]:
-    """The names by which a list is known, and those above it in a document: a fact's path, a field's or key's name."""
-    if plan[0] in ("as", "default", "entry", "keys"):
-        return _names(plan[1])
-    if plan[0] == "if":
-        return tuple(dict.fromkeys(_names(plan[2]) + _names(plan[3])))
-    if plan[0] in ("distinct", "split"):
-        return _names(plan[2]) if plan[0] == "distinct" else ("split",)
-    if plan[0] == "at":
-        steps = steps_of(plan[2][1])
-        above = [step or "" for step, after in zip(steps, [*steps[1:], None], strict=True) if after is None]
-        return tuple(dict.fromkeys([*(_names(plan[1]) if steps[0] is None else ()), *above]))
-    return (str(plan[1] if plan[0] == "fact" else plan[2] if plan[0] in ("field", "key") else ""),)  # "": of an item
-
-
 def _null(self: Translation, plan: Plan, scope: Scope) -> Truth:
     found = self.value(plan[1], scope)
-    return _decided(found.there, found.being("null"))
+    return decided(found.there, found.being("null"))
 
 
 def _has(self: Translation, plan: Plan, scope: Scope) -> Truth:

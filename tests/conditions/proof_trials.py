@@ -21,7 +21,8 @@ from ahp.conditions import proofs, reference
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build
 from ahp.conditions.guards import as_fact, reads
 from ahp.conditions.schema import Schema
-from ahp.conditions.translate import Translation, Value, all_of, any_of, negated
+from ahp.conditions.terms import Value, all_of, any_of, negated
+from ahp.conditions.translate import Translation
 from ahp.conditions.typecheck import Checked, ConditionError, check
 from ahp.policy import layers
 from ahp.policy.sources import TextSource

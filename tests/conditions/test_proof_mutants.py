@@ -16,7 +16,8 @@ from ahp.conditions.typecheck import Checked, check
 pytest.importorskip("z3", reason="the extra `proofs` is not installed")
 
 from ahp.conditions import proofs, regular, translate
-from ahp.conditions.translate import Translation, Truth, Value, all_of, any_of, negated
+from ahp.conditions.terms import Truth, Value, all_of, any_of, negated
+from ahp.conditions.translate import Translation
 from tests.conditions.proof_trials import SCHEMA, TEXTS, Drawn, agrees
 
 # Beside what a seed draws: what is rare there. All of them have an exact translation.
@@ -252,7 +253,7 @@ def test_a_list_has_as_many_items_as_there_are_questions(monkeypatch: pytest.Mon
     both = [f"any({text} for l in diff.added)" for text in ("l.path == 'a'", "l.path == 'b'")]
     old, new = check(" and ".join(both), SCHEMA), check(f"{both[0]} and {both[1]} and len(diff.added) < 2", SCHEMA)
     assert not proofs.can_hold(old).proven and proofs.can_hold(new).proven
-    monkeypatch.setattr(translate, "_sizes", lambda plans: {})
+    monkeypatch.setattr(translate, "sizes_of", lambda plans: {})
     assert proofs.can_hold(old).proven
 
 
