@@ -197,7 +197,7 @@ def _logic() -> Iterator[tuple[str, str, Any]]:
     yield "translate", "all_of", lambda *parts: parts[0] if parts else True
     yield "translate", "any_of", lambda *parts: parts[0] if parts else False
     yield "translate", "negated", lambda one: one
-    yield "translate", "_chosen", lambda test, one, other: one
+    yield "translate", "chosen", lambda test, one, other: one
     yield "Translation", "within", lambda self, found, op, *given: False
     yield "Translation", "equal", lambda self, one, other: all_of(one.being("null"), other.being("null"))
     arithmetic, typed = Translation._arithmetic, Value.typed
