@@ -19,7 +19,7 @@ _DO = 240  # characters of what an agent is told to do
 _DO_FIRST = 160  # the same where other rules refuse, too
 _SYMBOLS = {"block": "✗", "control": "~", "prompt": "!", "aid": "i"}
 _COLOURS = {"block": "31", "control": "36", "prompt": "33", "aid": "34"}
-_VERBS = {"block": "refused by", "control": "changed by", "prompt": "warned by", "aid": "advised by"}
+VERBS = {"block": "refused by", "control": "changed by", "prompt": "warned by", "aid": "advised by"}
 
 
 def short_id(signal: Signal) -> str:
@@ -70,7 +70,7 @@ def for_person(verdict: Verdict, colour: bool) -> str:
 
 def _paragraph(signal: Signal, verdict: Verdict, colour: bool) -> str:
     intensity, payload = signal.intensity, signal.payload
-    verb = "split suggested by" if _only_batches(payload) else _VERBS[intensity]
+    verb = "split suggested by" if _only_batches(payload) else VERBS[intensity]
     whose = _whose(signal, verdict)
     id = f" ({short_id(signal)})" if verdict.is_logged else ""
     head = f"ahp: {TRIGGERS[verdict.trigger].act} {verb} {rule_of(signal)}{whose}{id}"

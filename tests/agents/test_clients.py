@@ -8,6 +8,7 @@ import pytest
 
 from ahp.agents import clients, doctor, install, wing
 from ahp.agents.clients import Client, Unreadable
+from ahp.protocol.event import _AGENTS
 from ahp.protocol.triggers import TRIGGERS
 from tests.agents.conftest import Ask, found
 from tests.conftest import PROJECT, Repo
@@ -15,6 +16,10 @@ from tests.conftest import PROJECT, Repo
 
 def test_the_wing_names_each_client() -> None:
     assert tuple(clients.CLIENTS) == wing.CLIENTS
+
+
+def test_the_commands_of_each_client_are_known_by_a_variable() -> None:
+    assert set(clients.CLIENTS) <= {name for _, name in _AGENTS}
 
 
 @pytest.mark.parametrize("client", clients.CLIENTS)

@@ -16,6 +16,7 @@ from ahp.hosts import history
 from ahp.policy import layers
 from ahp.policy.problems import PolicyError
 from ahp.policy.sources import TextSource
+from ahp.protocol.triggers import TRIGGERS
 from ahp.system import environ, git
 from ahp.system.commits import commits
 from tests.facts.test_docs import generated
@@ -114,6 +115,33 @@ def test_its_documentation_is_generated(lfs: None) -> None:
 def test_every_namespace_says_where_its_values_come_from() -> None:
     of_the_change = {name for name, declared in registry.declared().items() if not declared.source}
     assert of_the_change == {"files", "diff", "deps"}
+
+
+def test_only_what_git_keeps_is_known_of_a_past_commit() -> None:
+    """A new namespace joins this list, or says why it is absent."""
+    known = {name for name, declared in registry.declared().items() if declared.source and not declared.past}
+    assert known == {
+        "commit",
+        "content",
+        "coverage",
+        "debuggers",
+        "environment",
+        "generated",
+        "ignored",
+        "limits",
+        "owners",
+        "policy",
+        "push",
+        "repo",
+        "request",
+        "tests",
+        "time",
+        "tool",
+    }
+
+
+def test_every_trigger_is_in_a_group() -> None:
+    assert set(registry.ALL) == set(TRIGGERS)
 
 
 def test_what_follows_from_the_present_is_absent_in_the_past() -> None:

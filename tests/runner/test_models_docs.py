@@ -47,7 +47,9 @@ def test_every_tool_is_told_with_its_kind_and_arguments() -> None:
 
 def test_every_interface_is_told_with_its_variables() -> None:
     for name, api in APIS.items():
-        assert {f"`{one}`" for one in (name, api.key, api.base_url)} <= set(re.findall(r"`[^`\n]+`", MODELS)), name
+        assert {f"`{one}`" for one in (name, api.key, api.base_url) if one} <= set(re.findall(r"`[^`\n]+`", MODELS)), (
+            name
+        )
 
 
 def test_every_reply_format_and_every_passing_failure_is_told() -> None:

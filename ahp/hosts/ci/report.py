@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ahp.hosts.verdict_text import VERBS
 from ahp.policy.program import RuleAnswer
 from ahp.protocol import signals
 from ahp.protocol.signals import Signal, reason_of
@@ -19,7 +20,7 @@ from ahp.system import digest
 _MESSAGE = re.compile(r"commit [0-9a-f]{10}|tag [^ ]+")  # what the fact push.messages calls one by, in a file's place
 _PACK = "pack "
 _PLACES = 20
-_VERBS = {"block": "refused by", "control": "to be changed by", "prompt": "warned by", "aid": "advised by"}
+_VERBS = {**VERBS, "control": "to be changed by"}
 _START = re.compile(r"^(\s*)(::|--- |\+\+\+ |~~~ |\^\^\^ )")
 _ANYWHERE = re.compile(r"##(?=\w*\[)")
 

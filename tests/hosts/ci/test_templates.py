@@ -105,6 +105,12 @@ def on_github(server: Server, machine: Machine, name: str, event: str, payload: 
     return ran._replace(said=ran.said.replace("::error title=ahp%3A ", "refused by ").replace("::error title=", ""))
 
 
+@pytest.mark.parametrize("kind", templates.KINDS)
+def test_each_platform_has_its_commands_and_a_machine_that_runs_its_jobs(kind: str) -> None:
+    assert f"ahp init --ci {kind}`" in (PROJECT / "docs" / "ci.md").read_text()
+    assert hasattr(platform_jobs, kind.partition("-")[0])
+
+
 def test_a_pull_request_on_github(server: Server, machine: Machine, tmp_path: Path) -> None:
     other = Machine(tmp_path / "other")
     event = "pull_request_target"
