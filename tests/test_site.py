@@ -238,6 +238,6 @@ def test_a_browser_shows_the_start_page(site: Path, tmp_path: Path, page: str, t
         )
     assert done.returncode == 0, done.stderr
     article = done.stdout.partition("<article")[2].partition("</article>")[0]
-    assert title in article and "ahp init" in article
+    assert title in article and "ahp uninstall" in article
     assert re.search(r'<html[^>]* class="[^"]*\bjs"', done.stdout)  # the theme's script has run
     assert picture.stat().st_size > 20_000
