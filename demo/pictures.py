@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import pty
 import re
@@ -22,13 +23,22 @@ from rich.console import Console
 from rich.text import Text
 
 PROJECT = Path(__file__).resolve().parents[1]
-WIDTH = 100
+WIDTH = 56  # letters of ten pixels on a phone
 TYPED = "\x1b[1m$ {}\x1b[0m"
 CODE = {
     "pyproject.toml": '[project]\nname = "shop"\nversion = "1"\n',
     "src/lookup.py": "def lookup(table, key):\n    return table.get(key)\n",
 }
 SLOW = "def lookup(table, key):\n    breakpoint()\n    return table[key] if key in table else None\n"
+ONE_TOPIC = """\
+escalation: {ladder: [prompt, block], after: 2}
+rules:
+  one-topic:
+    at: pre-commit
+    prompt: files.changed_count > 2
+    message: "{files.changed_count} files in one commit"
+    fix: ["commit in parts: git add -p"]
+"""
 FAST = "def lookup(table, key):\n    return table[key] if key in table else None\n"
 
 # As rich draws a terminal, but for its fonts, which it would load from elsewhere.
@@ -61,14 +71,19 @@ class Terminal:
         for command in commands:
             subprocess.run(["sh", "-c", command], cwd=self.folder, env=self.env, check=True, capture_output=True)
 
+    def printed(self, command: str) -> str:
+        """What a command prints that the picture does not show. Raises CalledProcessError."""
+        argv = ["sh", "-c", command]
+        return subprocess.run(argv, cwd=self.folder, env=self.env, check=True, capture_output=True, text=True).stdout
+
     def write(self, files: dict[str, str]) -> None:
         for name, text in files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
 
-    def type(self, command: str, expected: int = 0) -> None:
-        """Runs a command at a terminal, and keeps it and what it printed. Raises SystemExit for another exit code."""
+    def type(self, command: str, expected: int = 0, shown: str = "") -> None:
+        """Runs a command at a terminal, and keeps it (or `shown`) and what it printed. Raises SystemExit."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen(
             ["sh", "-c", command], cwd=self.folder, env=self.env, stdin=theirs, stdout=theirs, stderr=theirs
@@ -83,7 +98,7 @@ class Terminal:
             raise SystemExit(f"{command!r} ended with {process.returncode}, not {expected}: {printed.decode()}")
         # Not splitlines: a progress bar goes back to the beginning of its line by a lone \r.
         text = printed.decode().replace("\r\n", "\n").removesuffix("\n")
-        self.seen += [TYPED.format(command), *(text.split("\n") if text else [])]
+        self.seen += [TYPED.format(shown or command), *(text.split("\n") if text else [])]
 
     def draw(self, path: Path, title: str) -> None:
         """Writes what was typed and printed since the last picture."""
@@ -94,10 +109,13 @@ class Terminal:
 
 
 def always_alike(text: str) -> str:
-    """`text` with the ids of one run replaced by the same in all, and without the progress bar of a slow machine."""
+    """`text` with ids and times that are the same in all runs, and without the progress bar of a slow machine."""
     text = re.sub(r"\x1b\[\?25l.*?\x1b\[\?25h", "", text, flags=re.DOTALL)
     text = re.sub(r"\r|\x1b\[[0-9;?]*[A-Zac-ln-z]", "", text)
-    text = re.sub(r"\b[0-9a-f]{8}\b(?=\)| proceed)", "3f2a91bc", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d([ T])\d\d:\d\d:\d\d(?:\.\d+)?", r"2026-01-05\g<1>09:12:00", text)
+    text = re.sub(r"(?<![\d-])\d\d-\d\d \d\d:\d\d(?!:)", "01-05 09:12", text)
+    for made in ("3f2a91bc", "1f0c9a2b7d"):
+        text = re.sub(rf"(?<![0-9a-f])[0-9a-f]{{{len(made)}}}(?![0-9a-f])", made, text)
     return re.sub(r"^((?:\x1b\[\d*m)*)[0-9a-f]{7}\b", r"\g<1>1f0c9a2", text, flags=re.MULTILINE)
 
 
@@ -140,6 +158,20 @@ def main(folder: Path) -> None:
         terminal.type('git commit -q -am "feat: faster lookup"')
         terminal.type("git log --oneline --max-count=1")
         terminal.draw(folder / "refused.svg", "a commit, refused, then fixed")
+        policy = (shop / ".ahp/hooks.yaml").read_text("utf-8")
+        terminal.write({".ahp/hooks.yaml": policy.replace("rules:\n", ONE_TOPIC)})
+        terminal.quietly("git commit -qam 'chore: one topic a commit'")
+        for number, ends in enumerate((0, 0, 1)):
+            terminal.write({f"src/{name}{number}.py": "" for name in ("cart", "price", "tax")})
+            terminal.type(f'git add . && git commit -q -m "feat: cart, part {number + 1}"', ends)
+        terminal.draw(folder / "warned.svg", "two warnings, then a refusal")
+        last = terminal.printed("ahp log --format json --limit 1")
+        terminal.type("ahp log --rule one-topic")
+        terminal.draw(folder / "log.svg", "ahp log")
+        terminal.type(f"ahp explain {json.loads(last)['id']}", shown="ahp explain 3f2a91bc")
+        terminal.draw(folder / "explain.svg", "ahp explain")
+        terminal.type("ahp try one-topic")
+        terminal.draw(folder / "try.svg", "ahp try")
 
 
 if __name__ == "__main__":
