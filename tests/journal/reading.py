@@ -1,4 +1,4 @@
-"""The log read once more, slowly and plainly, by what docs/log.md says under "What a reader makes of it"."""
+"""The log read once more, slowly and plainly, by what docs/log-records.md says under "What a reader makes of it"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fold makes of any records is what docs/log.md says a reader makes of them."""
+"""What the fold makes of any records is what docs/log-records.md says a reader makes of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/runner.md says what the code does, and `import ahp` loads no model SDK."""
+"""docs/runner.md and docs/runner-reference.md say what the code does, and `import ahp` loads no model SDK."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from ahp.runner.scripted import load_script
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 DOC = (PROJECT / "docs" / "runner.md").read_text("utf-8")
+REFERENCE = (PROJECT / "docs" / "runner-reference.md").read_text("utf-8")
 SOURCE = "\n".join(path.read_text("utf-8") for path in (PROJECT / "ahp" / "runner").rglob("*.py"))
 
 
 def rows(heading: str) -> list[list[str]]:
     """The cells of the first table under a heading."""
-    table = DOC.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    table = REFERENCE.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
     found = [line for line in table.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in found[2:]]
 
