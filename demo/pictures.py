@@ -41,7 +41,7 @@ rules:
 """
 FAST = "def lookup(table, key):\n    return table[key] if key in table else None\n"
 
-# As rich draws a terminal, but for its fonts, which it would load from elsewhere, and no larger than the text of a page.
+# As rich draws a terminal, but for its fonts, which it would load from elsewhere; no larger than the text of a page.
 SVG = (
     re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
     .replace("Fira Code", "ui-monospace, SFMono-Regular, Menlo, Consolas")
