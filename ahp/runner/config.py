@@ -72,7 +72,7 @@ class AgentConfig(BaseModel):
     """Tool calls within one plan step; the next one fails the step. 0 allows none."""
 
     max_replans: int = Field(default=2, ge=0)
-    """Times a run may recover: replan after a failed step, or mend what verification or a gate found. 0 allows none."""
+    """Times a run may recover: replan after a failed step, or fix what verification or a gate found. 0 allows none."""
 
     max_iterations: int = Field(default=20, ge=0)
     """Model requests within one plan step, one turn without plan, or one asking for the final answer; the next one ends

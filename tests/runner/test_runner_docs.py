@@ -1,8 +1,12 @@
-"""docs/runner.md and docs/runner-reference.md say what the code does, and `import ahp` loads no model SDK."""
+"""docs/runner.md and docs/runner-reference.md say what the code does, and `import ahp` loads no model SDK.
+
+Set AHP_TEST_WRITE_DOCS=1 to write the generated part anew.
+"""
 
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +22,10 @@ from ahp.runner.scripted import load_script
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 DOC = (PROJECT / "docs" / "runner.md").read_text("utf-8")
-REFERENCE = (PROJECT / "docs" / "runner-reference.md").read_text("utf-8")
+PAGE = PROJECT / "docs" / "runner-reference.md"
+REFERENCE = PAGE.read_text("utf-8")
+BEGIN = "AHP_TEST_WRITE_DOCS=1 pytest tests/runner/test_runner_docs.py -->\n"
+END = "<!-- end of the generated part -->"
 SOURCE = "\n".join(path.read_text("utf-8") for path in (PROJECT / "ahp" / "runner").rglob("*.py"))
 
 
@@ -33,9 +40,26 @@ def quoted(cells: list[str]) -> set[str]:
     return {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
 
 
-def test_the_state_table_is_the_table_of_moves() -> None:
-    told = {row[0]: {name for name in row[1].split(", ") if name} for row in rows("States")}
-    assert told == {state.value: {to.value for to in moves} for state, moves in MOVES.items()}
+def generated() -> str:
+    """The tables of states and settings, as the code has them."""
+    words = {"None": "null", "True": "true", "False": "false"}
+    lines = ["", "## States", "", "| from | to |", "| --- | --- |"]
+    for state, moves in MOVES.items():
+        lines.append(f"| {state.value} | {', '.join(sorted(to.value for to in moves))} |")
+    lines += ["", "## Circuit breakers", "", "Keys of `.ahp/agent.yaml`.", ""]
+    lines += ["| setting | default | meaning |", "| --- | --- | --- |"]
+    for name, field in AgentConfig.model_fields.items():
+        default = words.get(str(field.default), str(field.default).removesuffix(".0"))
+        lines.append(f"| `{name}` | {default} | {' '.join(str(field.description).split())} |")
+    return "\n".join([*lines, "", ""])
+
+
+def test_the_states_and_settings_are_those_of_the_code() -> None:
+    head, _, rest = REFERENCE.partition(BEGIN)
+    fresh = head + BEGIN + generated() + END + rest.partition(END)[2]
+    if os.environ.get("AHP_TEST_WRITE_DOCS"):
+        PAGE.write_text(fresh, "utf-8")
+    assert PAGE.read_text("utf-8") == fresh
 
 
 def emitted() -> Iterator[tuple[str, set[str]]]:
@@ -77,16 +101,6 @@ def test_every_stop_reason_is_told() -> None:
     )
     told = quoted([row[0] for row in rows("How a run ends")])
     assert made == told
-
-
-def test_every_setting_is_told_with_its_default() -> None:
-    told: dict[str, str] = {}
-    for names, default, _ in rows("Circuit breakers"):
-        told.update(dict.fromkeys(quoted([names]), default))
-    defaults = {name: field.default for name, field in AgentConfig.model_fields.items()}
-    words = {"None": "null", "True": "true", "False": "false"}
-    shown = {name: words.get(str(value), str(value).removesuffix(".0")) for name, value in defaults.items()}
-    assert told == shown
 
 
 def test_importing_ahp_and_the_runner_loads_no_model_sdk() -> None:
