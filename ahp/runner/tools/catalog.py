@@ -5,14 +5,14 @@ import shlex
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from ahp.protocol.text import failure
 from ahp.runner.tools import project_files
 from ahp.runner.tools.edit_tools import edit_tools
 from ahp.runner.tools.file_tools import file_tools, root_of
-from ahp.runner.tools.tool import FunctionTool, Tool, Toolbox, ToolContext, left_running
+from ahp.runner.tools.tool import Arguments, FunctionTool, Tool, Toolbox, ToolContext, left_running
 from ahp.runner.words.replies import is_protocol_content
 from ahp.system import process, wings
 from ahp.system.descendants import end_group
@@ -22,19 +22,11 @@ _OUTPUT = 64 << 20  # bytes; what prints more is ended
 _LONGEST_SHOWN = 20_000  # characters
 
 
-class CommandArgs(BaseModel):
+class CommandArgs(Arguments):
     """A shell command and the folder it runs in, the project's unless said."""
 
-    model_config = ConfigDict(extra="forbid", validate_by_name=True)
-
-    command: str = Field(min_length=1, max_length=100_000, validation_alias=AliasChoices("command", "cmd", "script"))
-    workdir: str = Field(
-        ".",
-        min_length=1,
-        max_length=4096,
-        validation_alias=AliasChoices("workdir", "cwd", "directory"),
-        description="folder in the project",
-    )
+    command: str = Field(min_length=1, max_length=100_000)
+    workdir: str = Field(".", min_length=1, max_length=4096, description="folder in the project")
     leads_to: SkipJsonSchema[str] = ""
 
     @field_validator("command", mode="before")
@@ -96,14 +88,10 @@ def command_tool() -> FunctionTool:
     )
 
 
-class DisplayArgs(BaseModel):
+class DisplayArgs(Arguments):
     """A text for the person."""
 
-    model_config = ConfigDict(extra="forbid", validate_by_name=True)
-
-    text: str = Field(
-        min_length=1, max_length=_LONGEST_SHOWN, validation_alias=AliasChoices("text", "message", "content", "markdown")
-    )
+    text: str = Field(min_length=1, max_length=_LONGEST_SHOWN)
 
 
 def display_tool(show: Callable[[str], object]) -> FunctionTool:

@@ -4,14 +4,14 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
+from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from ahp.facts.tool import Touched
 from ahp.runner.tools import project_files
 from ahp.runner.tools.file_tools import FileArgs, encoded, root_of, text_of, writes
 from ahp.runner.tools.project_files import line_ends, lines_of
-from ahp.runner.tools.tool import FunctionTool, ToolContext
+from ahp.runner.tools.tool import Arguments, FunctionTool, ToolContext
 from ahp.runner.words import markup
 from ahp.system import patch
 from ahp.system.errors import AhpError
@@ -161,22 +161,16 @@ def _places(lines: list[str], old: list[str], first: int) -> list[int]:
     return [at for at in places if not old or (lines[at] == old[0] and lines[at : at + len(old)] == old)]
 
 
-_SEARCH = AliasChoices("search", "old_string", "old_str", "old_text", "old", "find")
-_REPLACE = AliasChoices("replace", "new_string", "new_str", "new_text", "new", "replacement")
-_ALL = AliasChoices("all", "replace_all")
 # One replacement as Cline and aider write it.
 _BLOCK = re.compile(r"^[-<]{5,} SEARCH\n(.*?)^={5,}\n(.*?)^[+>]{5,} REPLACE", re.DOTALL | re.MULTILINE)
-_FLAT = frozenset(str(name) for choices in (_SEARCH, _REPLACE, _ALL) for name in choices.choices)
 
 
-class Replacement(BaseModel):
+class Replacement(Arguments):
     """One text that stands for another."""
 
-    model_config = ConfigDict(extra="forbid", validate_by_name=True)
-
-    search: str = Field(min_length=1, validation_alias=_SEARCH, description="exact text, found once")
-    replace: str = Field(validation_alias=_REPLACE)
-    all: bool = Field(False, validation_alias=_ALL, description="replace it wherever it is found")
+    search: str = Field(min_length=1, description="exact text, found once")
+    replace: str
+    all: bool = Field(False, description="replace it wherever it is found")
 
     @model_validator(mode="after")
     def _changes(self) -> "Replacement":
@@ -193,13 +187,13 @@ class EditArgs(FileArgs):
     @classmethod
     def _one_edit(cls, given: Any) -> Any:
         """One replacement may stand beside the path, and blocks of SEARCH and REPLACE in `diff`."""
-        if isinstance(given, dict) and (blocks := _BLOCK.findall(str(given.get("diff", "")))):
-            rest = {name: value for name, value in given.items() if name != "diff"}
-            return {**rest, "edits": [{"search": old, "replace": new} for old, new in blocks]}
-        if not isinstance(given, dict) or "edits" in given or not given.keys() & _FLAT:
+        given = cls.own_names(given)
+        if not isinstance(given, dict) or "edits" in given:
             return given
-        rest = {name: value for name, value in given.items() if name not in _FLAT}
-        return {**rest, "edits": [{name: value for name, value in given.items() if name in _FLAT}]}
+        beside = {name: given.pop(name) for name in given.keys() - cls.model_fields}
+        blocks = _BLOCK.findall(str(beside.get("diff", "")))
+        edits = [{"search": old, "replace": new} for old, new in blocks] or [beside] * bool(beside)
+        return {**given, "edits": edits} if edits else given
 
 
 def _edit(args: EditArgs, context: ToolContext) -> str:
@@ -223,15 +217,11 @@ def _edit(args: EditArgs, context: ToolContext) -> str:
     return f"{args.path}: {len(args.edits)} edit{'s' if len(args.edits) > 1 else ''} made"
 
 
-class PatchArgs(BaseModel):
+class PatchArgs(Arguments):
     """A unified patch. `leads_to` is where the paths in it lead, in their order."""
 
-    model_config = ConfigDict(extra="forbid", validate_by_name=True)
-
-    patch: str = Field(
-        min_length=1, validation_alias=AliasChoices("patch", "diff", "input"), description="unified diff of any files"
-    )
-    leads_to: SkipJsonSchema[list[str]] = []
+    patch: str = Field(min_length=1, description="unified diff of any files")
+    leads_to: SkipJsonSchema[list[str]] = Field([])
     _files: list[FilePatch] = PrivateAttr(default_factory=list)
 
     @model_validator(mode="after")

@@ -7,23 +7,14 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import re2
-from pydantic import (
-    AliasChoices,
-    BaseModel,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from ahp.conditions.globs import glob
 from ahp.facts.tool import Touched
 from ahp.runner.tools import project_files
 from ahp.runner.tools.project_files import line_ends, lines_of
-from ahp.runner.tools.tool import FunctionTool, ToolContext
+from ahp.runner.tools.tool import Arguments, FunctionTool, ToolContext
 from ahp.system.errors import AhpError
 
 _SHOWN = 1_000  # files of a list
@@ -38,17 +29,10 @@ _LISTED, _LONG = "the files of a folder and those below it", "for what is too lo
 _BINARY = 8_000  # bytes in which a NUL tells that a file is no text
 
 
-class FileArgs(BaseModel):
+class FileArgs(Arguments):
     """Arguments about one file. `leads_to` is where its path leads, which the gate judges too and which is opened."""
 
-    model_config = ConfigDict(extra="forbid", validate_by_name=True)
-
-    path: str = Field(
-        min_length=1,
-        max_length=4096,
-        validation_alias=AliasChoices("path", "file_path", "filepath", "file", "filename"),
-        description="relative to the project's folder",
-    )
+    path: str = Field(min_length=1, max_length=4096, description="relative to the project's folder")
     leads_to: SkipJsonSchema[str] = ""
     _writes: ClassVar[bool] = False
 
@@ -84,15 +68,14 @@ def text_of(data: bytes, place: str, *, exact: bool = False) -> str:
 
 
 class ReadArgs(FileArgs):
-    start: int = Field(
-        1, ge=1, validation_alias=AliasChoices("start", "offset", "start_line"), description="first line"
-    )
-    lines: int | None = Field(None, ge=1, validation_alias=AliasChoices("lines", "limit"), description="how many")
+    start: int = Field(1, ge=1, description="first line")
+    lines: int | None = Field(None, ge=1, description="how many")
 
     @model_validator(mode="before")
     @classmethod
     def _range(cls, given: Any) -> Any:
         """`view_range: [2, 5]` is four lines from the second on; an end of -1 is that of the file."""
+        given = cls.own_names(given)
         span = given.get("view_range") if isinstance(given, dict) else None
         if not (isinstance(span, list) and len(span) == 2 and all(isinstance(one, int) for one in span)):
             return given
@@ -114,16 +97,8 @@ def _read(args: ReadArgs, context: ToolContext) -> str:
 
 
 class FolderArgs(FileArgs):
-    path: str = Field(
-        ".",
-        min_length=1,
-        max_length=4096,
-        validation_alias=AliasChoices("path", "dir", "directory", "folder"),
-        description="folder or file",
-    )
-    glob: str | None = Field(
-        None, validation_alias=AliasChoices("glob", "include"), max_length=1000, description="such as src/**/*.py"
-    )
+    path: str = Field(".", min_length=1, max_length=4096, description="folder or file")
+    glob: str | None = Field(None, max_length=1000, description="such as src/**/*.py")
 
     @field_validator("glob")
     @classmethod
@@ -171,12 +146,7 @@ def _list(args: FolderArgs, context: ToolContext) -> str:
 
 
 class SearchArgs(FolderArgs):
-    pattern: str = Field(
-        min_length=1,
-        max_length=1000,
-        validation_alias=AliasChoices("pattern", "query", "regex", "text"),
-        description="regular expression (RE2)",
-    )
+    pattern: str = Field(min_length=1, max_length=1000, description="regular expression (RE2)")
     ignore_case: bool = False
     _root: str = PrivateAttr("")
     _found: "list[tuple[str, str]] | None" = PrivateAttr(None)
@@ -265,7 +235,7 @@ def _searched(args: SearchArgs) -> Touched:
 
 class WriteArgs(FileArgs):
     _writes = True
-    content: str = Field(validation_alias=AliasChoices("content", "text", "contents", "body", "file_text"))
+    content: str
 
 
 def _write(args: WriteArgs, context: ToolContext) -> str:

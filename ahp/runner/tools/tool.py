@@ -11,10 +11,18 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
-from enum import Enum
 from typing import Annotated, Any, Protocol, Union, get_args, get_origin, get_type_hints, overload, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict, Field, SecretBytes, SecretStr, ValidationError, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretBytes,
+    SecretStr,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import to_json, to_jsonable_python
 
@@ -84,6 +92,22 @@ TRAINED = {
 WRITING = frozenset(
     name for own in ("write_file", "append_file", "edit", "apply_patch") for name in (own, *TRAINED[own].split())
 )
+# Other names of arguments, by ahp's own; the first one that a call has counts.
+_TRAINED_ARGS = {
+    "path": "file_path filepath file filename dir directory folder",
+    "start": "offset start_line",
+    "lines": "limit",
+    "glob": "include",
+    "pattern": "query regex text",
+    "content": "text contents body file_text",
+    "search": "old_string old_str old_text old find",
+    "replace": "new_string new_str new_text new replacement",
+    "all": "replace_all",
+    "patch": "diff input",
+    "command": "cmd script",
+    "workdir": "cwd directory",
+    "text": "message content markdown",
+}
 # What editors with one name for several tools say in `command`.
 _EDITOR_COMMANDS = {"view": "read_file", "create": "write_file", "str_replace": "edit"}
 _WRAPPERS = frozenset({"args", "arguments", "input", "parameters"})
@@ -165,9 +189,8 @@ class FunctionTool:
     """A tool made of a function of its validated arguments and the context.
 
     Where `writes` is not said, tools of the kinds shell, write, edit, patch, mcp and other count as writing.
-    `touched` tells what a call will touch where the names of its arguments do not. `aliases` are other names that
-    models call it by; a tool of such a name goes before. `boxes` says that it runs commands as `ToolContext.placed`
-    gives them.
+    `touched` tells what a call will touch where the names of its arguments do not. `boxes` says that it runs commands
+    as `ToolContext.placed` gives them.
     """
 
     def __init__(
@@ -180,7 +203,6 @@ class FunctionTool:
         timeout_s: float | None = None,
         kind: str = "other",
         touched: Callable[[Any], Touched] | None = None,
-        aliases: Iterable[str] = (),
         boxes: bool = False,
     ) -> None:
         self.boxes = boxes
@@ -188,7 +210,6 @@ class FunctionTool:
         self.name, self.description, self.kind, self.args = name, description, kind, args
         self.writes = kind in _MAY_WRITE if writes is None else writes
         self.timeout_s = timeout_s
-        self.aliases = tuple(aliases)
         self._function, self._touched = function, touched
 
     def touches(self, args: Any) -> Touched | None:
@@ -233,7 +254,7 @@ class Toolbox:
             self.tools[tool.name] = tool
         self._aliases: dict[str, str] = {}
         for tool in self.tools.values():
-            for alias in (*getattr(tool, "aliases", ()), *TRAINED.get(tool.name, "").split()):
+            for alias in TRAINED.get(tool.name, "").split():
                 self._aliases.setdefault(alias, tool.name)
 
     def at(self, root: str) -> "Toolbox":
@@ -253,8 +274,6 @@ class Toolbox:
     def own_call(self, name: str, args: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """Name and arguments of a call as ahp's tools have them: an editor says in `command` which one is meant."""
         own = self.own_name(name)
-        if own in TRAINED and own in self.tools:
-            args = _own_args(args)
         meant = _EDITOR_COMMANDS.get(str(args.get("command")))
         if own != "edit" or name == own or meant not in self.tools:
             return own, args
@@ -298,11 +317,29 @@ class Toolbox:
         raise InvalidCall("E_INVALID_ARGS", f"{tool.name}: {problem}")
 
 
-def _own_args(args: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a tool of ahp's out of a wrapper, without comments, and with `filePath` as `file_path`."""
-    if len(args) == 1 and isinstance(inner := next(map(args.get, _WRAPPERS & args.keys()), None), dict):
-        args = inner
-    return {_HUMP.sub("_", name).lower(): value for name, value in args.items() if name not in _COMMENTS}
+class Arguments(BaseModel):
+    """Arguments of a tool of ahp's: also out of a wrapper, with comments, as `filePath`, or by another trained name."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_trained(cls, given: Any) -> Any:
+        return cls.own_names(given)
+
+    @classmethod
+    def own_names(cls, given: Any) -> Any:
+        """What a model has given, under ahp's own names."""
+        if not isinstance(given, dict):
+            return given
+        if len(given) == 1 and isinstance(inner := next(map(given.get, _WRAPPERS & given.keys()), None), dict):
+            given = inner
+        given = {_HUMP.sub("_", name).lower(): value for name, value in given.items() if name not in _COMMENTS}
+        for own in cls.model_fields.keys() - given.keys():
+            others = (name for name in _TRAINED_ARGS.get(own, "").split() if name not in cls.model_fields)
+            if (other := next((name for name in others if name in given), None)) is not None:
+                given[own] = given.pop(other)
+        return given
 
 
 def told(value: Any) -> Any:
@@ -331,8 +368,6 @@ def result_text(value: Any, seconds: float, name: str) -> str:
     Raises TypeError for what gives its items one by one: nothing of it has happened yet, or may ever end. Timeout.
     """
     value = awaited(value, seconds, name)
-    if isinstance(value, Enum):
-        value = value.value
     if isinstance(value, str):
         return str.__str__(value)
     if value is None:
@@ -363,7 +398,6 @@ def tool(
     writes: bool | None = None,
     timeout_s: float | None = None,
     touched: Callable[[Any], Touched] | None = None,
-    aliases: Iterable[str] = (),
 ) -> Callable[[Callable[..., Any]], FunctionTool]: ...
 def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Any:
     """A FunctionTool of a function, async or not: its parameters are the arguments.

@@ -82,9 +82,9 @@ def test_a_tool_goes_before_another_name() -> None:
 
 
 def test_a_call_by_another_name_is_judged_by_its_own() -> None:
-    scene = Scene([call("seen_by", path="f"), "done"], tools=[_tool("look", aliases=("seen_by",))])
-    assert [event["tool"] for event in scene.of("tool_call")] == ["look"]
-    assert [asked[1]["name"] for asked in scene.gate.asked if asked[1]] == ["look", "look"]  # type: ignore[attr-defined]
+    scene = Scene([call("cat", path="f"), "done"], tools=[_tool("read_file")])
+    assert [event["tool"] for event in scene.of("tool_call")] == ["read_file"]
+    assert [asked[1]["name"] for asked in scene.gate.asked if asked[1]] == ["read_file"] * 2  # type: ignore[attr-defined]
 
 
 def test_a_tool_that_cannot_tell_what_it_touches_does_not_run() -> None:
