@@ -19,7 +19,7 @@ from ahp.runner.parallel.checkouts import PREFIX, Checkout, Checkouts, Conflict,
 from ahp.runner.run import prompts
 from ahp.runner.run.events import StepEvents
 from ahp.runner.run.run_state import BesideStep, State, Stop
-from ahp.runner.run.session import Run, Session, work_on
+from ahp.runner.run.session import Session, work_on
 from ahp.runner.words.plan import BROKEN_OFF, Plan, PlanStep, StepStatus, ready_steps, replaced
 from ahp.system import files, interrupt
 from ahp.system.descendants import Descendants, ending
@@ -148,16 +148,16 @@ class StepRun:
 
 
 class ParallelSteps:
-    """The steps of `run` that work beside each other, at most `jobs` at a time; `notes` are for the person."""
+    """The steps of a run that work beside each other, at most `jobs` at a time; `notes` are for the person."""
 
-    def __init__(self, run: Run) -> None:
-        self._run, self._session, self._state, self._events = run, run.session, run.state, run.agent.events
-        self._root, self._jobs = run.agent.root, run.agent.config.jobs
+    def __init__(self, session: Session, env: Mapping[str, str]) -> None:
+        self._session, self._state, self._env, self._events = session, session.state, env, session.agent.events
+        self._root, self._jobs = session.agent.root, session.config.jobs
         self._asking = threading.Lock()
         self._checkouts: Checkouts | None = None
         self._impossible = False
-        self._left = set(run.state.beside)  # what a former process began and nobody has taken up
-        self._former_folders = set(run.state.folders)
+        self._left = set(self._state.beside)  # what a former process began and nobody has taken up
+        self._former_folders = set(self._state.folders)
         self._running: dict[str, StepRun] = {}
         self._told: SimpleQueue[StepRun] = SimpleQueue()
         self._ended = threading.Event()
@@ -190,7 +190,7 @@ class ParallelSteps:
         stopped: list[StepRun] = []
         try:
             while True:
-                hold = bool(problems) and (asked or self._run.may_replan)
+                hold = bool(problems) and (asked or self._session.may_replan)
                 self._start_more(opening, stopped, hold=hold)
                 if not self._running:
                     break
@@ -305,7 +305,7 @@ class ParallelSteps:
         events = StepEvents(self._events, step.id, self._ended)
         gate = CheckoutGate(self._session.desk.gate, self._asking, self._root, place)
         desk = self._session.desk.beside(gate, events, beside.talk)
-        descendants, env = ending(self._run.env)
+        descendants, env = ending(self._env)
 
         def looked() -> None:
             self._look(beside, events, checkout)
@@ -358,7 +358,7 @@ class ParallelSteps:
                 self._merge(run, base, result, result)
         except Conflict as conflict:
             changes = self._work_trees.store.patch(base, result)
-            if problem is None and self._run.may_replan:
+            if problem is None and self._session.may_replan:
                 self._put_off(run)
                 self._do_again(run.step, conflict, changes)
                 return None
@@ -385,7 +385,7 @@ class ParallelSteps:
         """Puts a new step in the place of one whose `changes` do not fit: it begins with what the others have made."""
         plan, new_id = replaced(self._plan, step.id)
         said = f"step {step.id} does not fit what others have changed: {prompts.files_named(conflict.paths)}"
-        self._run.move(State.RECOVERING, said)
+        self._session.move(State.RECOVERING, said)
         self._events(
             "step_conflict",
             step_id=step.id,
@@ -396,7 +396,7 @@ class ParallelSteps:
             used=self._state.replans + 1,
             plan=plan.model_dump(mode="json"),
         )
-        self._run.move(State.EXECUTING, f"step {new_id} takes its place")
+        self._session.move(State.EXECUTING, f"step {new_id} takes its place")
 
     def _keep_aside(self, run: StepRun, changes: bytes) -> None:
         """Keeps what a step has changed and nobody does again: a person may still want it."""

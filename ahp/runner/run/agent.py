@@ -18,8 +18,8 @@ from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.model import Model
 from ahp.runner.run import prompts
 from ahp.runner.run.events import VERSION, EventLog
-from ahp.runner.run.evidence import Given, asks, changed_in, uncovered
-from ahp.runner.run.run_state import NO_EVIDENCE, RunState, State, Stop, check_move
+from ahp.runner.run.evidence import Given, asks, changed_in
+from ahp.runner.run.run_state import NO_EVIDENCE, RunState, State, Stop
 from ahp.runner.run.session import Session
 from ahp.runner.run.work import DirectWork, PlannedWork
 from ahp.runner.tools.tool import AGENT, Tool, Toolbox, marked, tool_environment
@@ -179,7 +179,7 @@ def _root(gate: Gate, root: str | None) -> str:
 
 
 class Run:
-    """One task on its way through the states; also the recovery that both kinds of work turn to."""
+    """One task on its way through the states."""
 
     def __init__(self, agent: Agent, state: RunState) -> None:
         config = agent.config
@@ -204,18 +204,9 @@ class Run:
         if config.jobs > 1 or state.folders:
             from ahp.runner.parallel import scheduler
 
-            self.parallel = scheduler.ParallelSteps(self)
-        self._work: PlannedWork | DirectWork = PlannedWork(self) if config.enable_planning else DirectWork(self)
-
-    @property
-    def beside(self) -> "ParallelSteps | None":
-        """What carries out steps side by side, where they may run so."""
-        return self.parallel
-
-    @property
-    def may_replan(self) -> bool:
-        """Whether a try is left."""
-        return self.state.replans < self.agent.config.max_replans
+            self.parallel = scheduler.ParallelSteps(self.session, self.env)
+        kind = PlannedWork if config.enable_planning else DirectWork
+        self._work = kind(self.session, self.verification.policies, self.parallel)
 
     def carry_out(self, *, resumes: bool = False) -> AgentTurn:
         """From INTAKE to DONE or BLOCKED, in a process marked as an agent's."""
@@ -231,10 +222,10 @@ class Run:
         ended: tuple[str, str, list[str]] = ("INTERRUPTED", "", [])
         try:
             self._given = self._through(resumes)
-            self.move(State.DONE, "answered")
+            self.session.move(State.DONE, "answered")
             ended = ("DONE", self._given.text, [])
         except Stop as stop:
-            self.move(State.BLOCKED, stop.reason)
+            self.session.move(State.BLOCKED, stop.reason)
             ended = (stop.reason, stop.advice, stop.overridable)
         except Exception as error:
             ended = (f"ERROR {type(error).__name__}", "", [])
@@ -300,11 +291,11 @@ class Run:
             self._work.begin()
         while True:
             self._work.do()
-            self.move(State.VERIFYING, "all done")
+            self.session.move(State.VERIFYING, "all done")
             problem, reason = self._what_is_missing()
             if problem is None:
                 return self._work.answer()
-            self.recover(problem, reason)
+            self._work.recover(problem, reason)
 
     def _what_is_missing(self) -> tuple[str | None, str]:
         """(why work that seems done is not, or None, the stop reason where no try is left). Raises Stop."""
@@ -326,31 +317,14 @@ class Run:
             return problem, NO_EVIDENCE
         return self._issue.finish() if self._issue is not None else None, "GATE_BLOCKED"
 
-    def doubt(self, given: Given) -> str | None:
-        """Why an answer is not covered by what the run has changed; None where it is."""
-        root = self.agent.root
-        changed = changed_in(self.state.first, root)
-        wrote = self.session.tools.wrote() if changed is None else bool(changed)
-        expects = self._work.expects_writes
-        return uncovered(given, self.state.task, changed, root, wrote=wrote, expects=expects)
-
     def _uncovered(self, given: Given) -> str | None:
         """As `doubt`, where work may be taken up again for it: once, and never without a plan. Raises Stop."""
-        problem = self.doubt(given)
+        problem = self._work.doubt(given)
         if problem is not None and (self._insisted or not self.session.config.enable_planning):
             said = f"\nThe model's answer was: {given.text}"
             raise Stop(NO_EVIDENCE, f"{problem}, and the model says that the task is done.{said}")
         self._insisted = problem is not None
         return problem
-
-    def recover(self, problem: str, stop_reason: str) -> None:
-        """Goes back to work on what went wrong, at the price of one replan. Raises Stop with `stop_reason`."""
-        self.move(State.RECOVERING, problem.partition("\n")[0])
-        if not self.may_replan:
-            told = f"{problem}\nNo further try is left (max_replans: {self.agent.config.max_replans})."
-            raise Stop(stop_reason, told, self._desk.overridable if stop_reason == "GATE_BLOCKED" else ())
-        self._events("replan", problem=problem, used=self.state.replans + 1)
-        self._work.mend(problem)
 
     def _verify(self) -> str | None:
         """What verification found wrong, or None. A plan adds to what the settings ask for and removes nothing."""
@@ -386,8 +360,3 @@ class Run:
         if changed is None:
             return ["Whether files changed while the run was broken off cannot be told."]
         return [f"Changed while the run was broken off: {prompts.files_named(changed)}."] if changed else []
-
-    def move(self, to: State, why: str) -> None:
-        """Goes to another state. Raises IllegalMove where the table does not have that."""
-        check_move(self.state.at, to, why)
-        self._events("state", former=self.state.at.value, state=to.value, why=why)

@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from typing import Protocol as Interface
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -28,10 +27,9 @@ from ahp.runner.run.conversation import Conversation, Message, RoleOrder, Trimme
 from ahp.runner.run.events import AnyLog, plain
 from ahp.runner.run.evidence import Given
 from ahp.runner.run.prompts import Frames
-from ahp.runner.run.run_state import NO_EVIDENCE, RunState, State, Stop, Talk
+from ahp.runner.run.run_state import NO_EVIDENCE, RunState, State, Stop, Talk, check_move
 from ahp.runner.tools.tool import Tool
 from ahp.runner.validation import sentences
-from ahp.runner.verification.verifier import Verification
 from ahp.runner.words import actions, markup
 from ahp.runner.words.actions import Malformed, Respond, ToolCall
 from ahp.runner.words.control_protocol import CONTROL_TOOL, FINAL_TOOL, ControlEnvelope, FinalAnswer
@@ -216,7 +214,7 @@ class Session:
     """What every scene of a run shares: its agent, its state, its budget. `talk` is the conversation's state."""
 
     def __init__(self, agent: Setup, desk: SignalDesk, tools: GatedTools, state: RunState) -> None:
-        self.config = config = agent.config
+        self.agent, self.config = agent, (config := agent.config)
         known = list(agent.toolbox.tools.values())
         self._form = agent.answer
         self.events: AnyLog = agent.events
@@ -269,6 +267,16 @@ class Session:
         if usd is not None and self.state.usd >= usd:
             return "BUDGET_USD"
         return "BUDGET_TIME" if self.seconds_left() == 0.0 else None
+
+    @property
+    def may_replan(self) -> bool:
+        """Whether a try is left."""
+        return self.state.replans < self.config.max_replans
+
+    def move(self, to: State, why: str) -> None:
+        """Goes to another state. Raises IllegalMove where the table does not have that."""
+        check_move(self.state.at, to, why)
+        self.events("state", former=self.state.at.value, state=to.value, why=why)
 
     def remind(self, text: str) -> None:
         """Puts `text` before whatever the model is told next."""
@@ -571,43 +579,6 @@ class Session:
         """Ends all that tools of this run have started, and leaves its threads."""
         self.tools.close()
         self._worker.leave()
-
-
-class Beside(Interface):
-    """Carries out steps that may run side by side; the callable gives how the conversation of one begins."""
-
-    def wanted(self, ready: list[PlanStep]) -> bool:
-        """Whether these steps are to run here."""
-
-    def carry_out(self, opening: Callable[[PlanStep], tuple[str, list[str], list[str]]]) -> tuple[str | None, bool]:
-        """(why the plan has to change or None, whether a model asked for that)."""
-
-
-class Run(Interface):
-    """A run as its work sees it."""
-
-    agent: Setup
-    session: Session
-    state: RunState
-    env: dict[str, str]
-    verification: Verification
-
-    @property
-    def beside(self) -> Beside | None:
-        """What carries out steps side by side, where they may run so."""
-
-    @property
-    def may_replan(self) -> bool:
-        """Whether a try is left."""
-
-    def move(self, to: State, why: str) -> None:
-        """Goes to another state."""
-
-    def recover(self, problem: str, stop_reason: str) -> None:
-        """Goes back to work on what went wrong. Raises Stop."""
-
-    def doubt(self, given: Given) -> str | None:
-        """Why an answer is not covered by what the run has changed; None where it is."""
 
 
 def _window(model: Model, max_tokens: int) -> int | None:

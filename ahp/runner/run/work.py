@@ -1,12 +1,13 @@
 """Work by a plan (seed 004 §2.2) or without one (seed 001), and the answer at its end."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from ahp.facts.policy import AGENT_FILE
 from ahp.runner.run import prompts
-from ahp.runner.run.evidence import Given
+from ahp.runner.run.evidence import Given, changed_in, uncovered
 from ahp.runner.run.run_state import State, Stop
-from ahp.runner.run.session import Run, Session, work_on
+from ahp.runner.run.session import Session, work_on
 from ahp.runner.words.actions import Malformed
 from ahp.runner.words.plan import (
     BROKEN_OFF,
@@ -23,14 +24,21 @@ from ahp.runner.words.plan import (
 )
 from ahp.runner.words.replies import Act, Final, Reply, Words
 
+if TYPE_CHECKING:
+    from ahp.runner.parallel.scheduler import ParallelSteps
+
 _ATTEMPTS = 2  # a plan and one retry (seed 004 §5.1)
 
 
-class PlannedWork:
-    """The task of `run`, worked on by a plan. Steps that may run side by side are carried out by `run.beside`."""
+class Work:
+    """The task of a run, worked on: what its two kinds share.
 
-    def __init__(self, run: Run) -> None:
-        self._run, self._session, self._state = run, run.session, run.state
+    `policies` are the known values of a plan's verification_policy. `parallel` carries out steps side by side, where
+    they may run so.
+    """
+
+    def __init__(self, session: Session, policies: Sequence[str] = (), parallel: "ParallelSteps | None" = None) -> None:
+        self._session, self._state, self._policies, self._parallel = session, session.state, policies, parallel
 
     @property
     def policy(self) -> str | None:
@@ -44,11 +52,75 @@ class PlannedWork:
         done = [step for step in steps if step.status is StepStatus.DONE]
         return any(any(self._session.tools.to_write(step.tools_expected).values()) for step in done)
 
+    def mend(self, problem: str) -> None:
+        """Takes up the work again for a problem."""
+        raise NotImplementedError
+
+    def recover(self, problem: str, stop_reason: str) -> None:
+        """Goes back to work on what went wrong, at the price of one replan. Raises Stop with `stop_reason`."""
+        session = self._session
+        session.move(State.RECOVERING, problem.partition("\n")[0])
+        if not session.may_replan:
+            told = f"{problem}\nNo further try is left (max_replans: {session.config.max_replans})."
+            raise Stop(stop_reason, told, session.desk.overridable if stop_reason == "GATE_BLOCKED" else ())
+        session.events("replan", problem=problem, used=self._state.replans + 1)
+        self.mend(problem)
+
+    def doubt(self, given: Given) -> str | None:
+        """Why an answer is not covered by what the run has changed; None where it is."""
+        root, tools = self._session.agent.root, self._session.tools
+        changed = changed_in(self._state.first, root)
+        wrote = tools.wrote() if changed is None else bool(changed)
+        return uncovered(given, self._state.task, changed, root, wrote=wrote, expects=self.expects_writes)
+
+    def final_answer(self, scene: str, where: str, act: Callable[[Act], None]) -> Given:
+        """Asks the model until its reply is an answer; `act` does what another one asks for, and says the next turn.
+
+        Words are asked for once more where protocol stood beside them, and where the model could have called
+        `final_answer`. So is an answer that `doubt` says is not covered. What comes then is the answer, and where
+        nothing can come any more, the first one is. Raises Stop, such as with MAX_ITER; `where` is for its advice.
+        """
+        session = self._session
+        ask = session.loop(scene, where)
+        held: Given | None = None
+        doubted = False
+        while True:
+            try:
+                text = ask()
+            except Stop:
+                if held is None:
+                    raise
+                return told(session, held)
+            reply = session.read(text, scene)
+            if isinstance(reply, Act):
+                held = None
+                act(reply)
+                continue
+            given = session.given(reply) if isinstance(reply, Final | Words) else reply
+            if isinstance(given, Given):
+                again = session.ask_again(reply) if held is None else None
+                if again is None and not doubted and (problem := self.doubt(given)) is not None:
+                    doubted, again = True, f"{problem}. {prompts.CLAIM}"
+                if again is None:
+                    return told(session, given)
+                held = given
+                session.events("intercepted", text=text)
+                session.say(again)
+            elif isinstance(given, Malformed):
+                session.say(given.problem)
+            else:
+                session.events("intercepted", text=text)
+                session.say(session.no_answer)
+
+
+class PlannedWork(Work):
+    """The task, worked on by a plan."""
+
     def begin(self) -> None:
         """Plans the task. Raises Stop with PLAN_INVALID."""
         task, limit = self._state.task, self._session.config.max_plan_steps
-        self._run.move(State.PLANNING, "a new task")
-        head = prompts.planning(task, steps=limit, policies=self._run.verification.policies)
+        self._session.move(State.PLANNING, "a new task")
+        head = prompts.planning(task, steps=limit, policies=self._policies)
         self._session.begin("planning", head, about=[task])
         self._make_plan([])
 
@@ -65,24 +137,24 @@ class PlannedWork:
         elif state.recovering is not None:
             self.mend(state.recovering)
         else:
-            self._run.move(State.EXECUTING, "resumed")
+            self._session.move(State.EXECUTING, "resumed")
             failed = state.plan is not None and any(step.status is StepStatus.FAILED for step in state.plan.steps)
-            if failed and not state.beside and self._run.may_replan:
-                self._run.recover(state.problem, "MAX_REPLANS")
+            if failed and not state.beside and self._session.may_replan:
+                self.recover(state.problem, "MAX_REPLANS")
 
     def mend(self, problem: str) -> None:
         """Plans anew; finished steps stay. Raises Stop with PLAN_INVALID."""
-        self._run.move(State.PLANNING, "replan")
+        self._session.move(State.PLANNING, "replan")
         limit, frames, task = self._session.config.max_plan_steps, self._session.frames, self._state.task
         plan = self._state.plan or Plan.model_construct(steps=[])
-        policies = self._run.verification.policies
+        policies = self._policies
         head = prompts.replanning(task, plan, problem, frames, steps=limit, policies=policies)
         self._session.begin("planning", head, about=[problem, task])
         self._make_plan([step for step in plan.steps if step.status is StepStatus.DONE])
 
     def do(self) -> None:
         """Carries out every step. Raises Stop with MAX_REPLANS or DEADLOCK when that cannot be."""
-        parallel = self._run.beside
+        parallel = self._parallel
         while self._state.plan is not None:
             for step in unreachable(self._state.plan):
                 self._session.events("plan_step_blocked", step_id=step.id, dependencies=step.dependencies)
@@ -95,8 +167,8 @@ class PlannedWork:
             else:
                 problem, asked = self._carry_out(open_step or ready[0])
             # When no replan is left, what does not depend on the failed step is still worth doing.
-            if problem and (asked or self._run.may_replan):
-                self._run.recover(problem, "MAX_REPLANS")
+            if problem and (asked or self._session.may_replan):
+                self.recover(problem, "MAX_REPLANS")
         self._all_done()
 
     def answer(self) -> Given:
@@ -107,7 +179,7 @@ class PlannedWork:
         assert state.plan is not None
         head = prompts.answer(state.task, state.plan, state.left_out, state.findings)
         self._session.begin("answer", head, prompts.known(state.plan, None, state.findings, self._session.frames))
-        return final_answer(self._run, "answer", "the final answer", self._respond)
+        return self.final_answer("answer", "the final answer", self._respond)
 
     def _respond(self, reply: Act) -> None:
         said = self._session.respond(list(reply.responses)) if reply.responses else ""
@@ -132,7 +204,7 @@ class PlannedWork:
             try:
                 if self._session.cut:
                     raise PlanError([prompts.cut(self._session.config.max_tokens)])
-                policies = self._run.verification.policies
+                policies = self._policies
                 plan = parse_plan_from_text(text, policies=policies, finished=finished, told=read_as)
                 break
             except PlanError as error:
@@ -156,7 +228,7 @@ class PlannedWork:
         plan, left_out = cut(plan, limit)
         whole = plan.model_copy(update={"steps": [*finished, *plan.steps]})
         self._session.events("plan_generated", plan=whole.model_dump(mode="json"), left_out=left_out, told=read_as)
-        self._run.move(State.EXECUTING, f"{len(plan.steps)} steps")
+        self._session.move(State.EXECUTING, f"{len(plan.steps)} steps")
 
     def _answered(self, reply: Reply, finished: list[PlanStep], *, again: bool) -> bool:
         """Whether a reply that is no plan answers a task that needs none: typed, or in words that come `again`."""
@@ -166,12 +238,12 @@ class PlannedWork:
         if not isinstance(given, Given) or (isinstance(reply, Words) and (reply.cut_out or not again)):
             return False
         told(self._session, given)
-        self._run.move(State.EXECUTING, "answered without a plan")
+        self._session.move(State.EXECUTING, "answered without a plan")
         return True
 
     def _carry_out(self, step: PlanStep) -> tuple[str | None, bool]:
         """(why the step is not done or None, whether the model asked for another plan). Raises Stop."""
-        log, tools = self._run.agent.events, self._session.tools
+        log, tools = self._session.agent.events, self._session.tools
         log.step, tools.expected = step.id, list(step.tools_expected)
         self._session.events("plan_step_start", step_id=step.id, description=step.description)
         problem: str | None = BROKEN_OFF
@@ -210,19 +282,13 @@ class PlannedWork:
         raise Stop("MAX_REPLANS", f"{names(failed)} failed and no replan is left (max_replans: {limit})")
 
 
-class DirectWork:
-    """The task of `run`, worked on without a plan."""
-
-    policy = None
-    expects_writes = False
-
-    def __init__(self, run: Run) -> None:
-        self._run, self._session, self._state = run, run.session, run.state
+class DirectWork(Work):
+    """The task, worked on without a plan."""
 
     def begin(self) -> None:
         """Tells the task."""
         self._session.begin("react", prompts.direct(self._state.task), about=[self._state.task])
-        self._run.move(State.EXECUTING, "no plan")
+        self._session.move(State.EXECUTING, "no plan")
 
     def resume(self) -> None:
         """Takes the task up where it was broken off; an answer that was given stands."""
@@ -234,7 +300,7 @@ class DirectWork:
             self._session.remind(state.broken_off(frames, state.changed or ()))
             goal = prompts.GO_ON if state.recovering is None else prompts.mend(state.recovering, frames)
             self._session.say(goal)
-        self._run.move(State.EXECUTING, "resumed")
+        self._session.move(State.EXECUTING, "resumed")
 
     def do(self) -> None:
         """Works until there is an answer that a person can be shown. Raises Stop."""
@@ -243,51 +309,11 @@ class DirectWork:
     def mend(self, problem: str) -> None:
         """Takes note of what has to be put right."""
         self._session.say(prompts.mend(problem, self._session.frames))
-        self._run.move(State.EXECUTING, "mending")
+        self._session.move(State.EXECUTING, "mending")
 
     def answer(self) -> Given:
         """The final answer; one that was given stands. Raises Stop."""
-        return self._state.answered or final_answer(self._run, "react", "the task", self._session.act)
-
-
-def final_answer(run: Run, scene: str, where: str, act: Callable[[Act], None]) -> Given:
-    """Asks the model until its reply is an answer; `act` does what another one asks for, and says the next turn.
-
-    Words are asked for once more where protocol stood beside them, and where the model could have called
-    `final_answer`. So is an answer that `run.doubt` says is not covered. What comes then is the answer, and where
-    nothing can come any more, the first one is. Raises Stop, such as with MAX_ITER; `where` is for its advice.
-    """
-    session = run.session
-    ask = session.loop(scene, where)
-    held: Given | None = None
-    doubted = False
-    while True:
-        try:
-            text = ask()
-        except Stop:
-            if held is None:
-                raise
-            return told(session, held)
-        reply = session.read(text, scene)
-        if isinstance(reply, Act):
-            held = None
-            act(reply)
-            continue
-        given = session.given(reply) if isinstance(reply, Final | Words) else reply
-        if isinstance(given, Given):
-            again = session.ask_again(reply) if held is None else None
-            if again is None and not doubted and (problem := run.doubt(given)) is not None:
-                doubted, again = True, f"{problem}. {prompts.CLAIM}"
-            if again is None:
-                return told(session, given)
-            held = given
-            session.events("intercepted", text=text)
-            session.say(again)
-        elif isinstance(given, Malformed):
-            session.say(given.problem)
-        else:
-            session.events("intercepted", text=text)
-            session.say(session.no_answer)
+        return self._state.answered or self.final_answer("react", "the task", self._session.act)
 
 
 def told(session: Session, given: Given) -> Given:
