@@ -105,7 +105,7 @@ endef
 
 test-tools: $(READY) $(PEERS_READY) $(HOOKS_READY) $(SCANNERS_READY) $(FRAMEWORKS_READY)
 	$(call marked,tools)
-	@[ ! -e $(FRAMEWORKS_READY) ] || $(FRAMEWORKS)/bin/python -m pytest $(addprefix tests/integrations/test_,agent_hooks.py frameworks.py)
+	@[ ! -e $(FRAMEWORKS_READY) ] || $(FRAMEWORKS)/bin/python -m pytest $(addprefix tests/integrations/test_,agent_hooks.py bytes.py frameworks.py)
 
 test-slow: $(READY)
 	AHP_TEST_WHOLE=1 $(PYTEST) -n $(WORKERS) -m "(slow or hypothesis) and not tools and not clients and not runner and not box"

@@ -3,13 +3,38 @@
 from collections.abc import Iterable
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, GetJsonSchemaHandler, ValidationError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from ahp.conditions.spelling import nearest
 from ahp.system import yamltree
 from ahp.system.yamltree import Fault, Node, Place
 
 _MOST = 10
+_FOR_VALIDATION = ("description", "additionalProperties")
+_LIMITS = ("minLength", "maxLength", "minimum", "minItems")
+
+
+class Lean(BaseModel):
+    """A model whose JSON schema says what a language model reads with every request, and nothing more.
+
+    Its own documentation, its limits, and the null and empty values of what may be left out are for validation.
+    """
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = handler(core_schema)
+        told = handler.resolve_ref_schema(schema)
+        for name in _FOR_VALIDATION:
+            told.pop(name, None)
+        for name, value in told.get("properties", {}).items():
+            if value.get("default", ...) is None:
+                value |= next(one for one in value.pop("anyOf") if one != {"type": "null"})
+            if not value.get("default", ...):
+                del value["default"]
+            told["properties"][name] = {key: one for key, one in value.items() if key not in _LIMITS}
+        return schema
 
 
 def sentences(error: ValidationError, whole: str = "", known: Iterable[str] = ()) -> list[str]:

@@ -43,7 +43,8 @@ def retrieve(
     for path, why in fuse(rankings):
         if len(places) < _MOST and _is_inside(root, path) and may_read(path):
             lines = dict.fromkeys([*failed.get(path, ()), *hits.get(path, ())])
-            places.append(Place(path, list(lines)[:_MOST_LINES], why))
+            if lines or path not in wanted:  # else the text itself says as much
+                places.append(Place(path, list(lines)[:_MOST_LINES], why))
     return places
 
 

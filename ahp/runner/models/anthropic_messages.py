@@ -1,12 +1,12 @@
 """Models behind Anthropic's messages: Anthropic itself, and servers that speak its interface (llama.cpp does)."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models.endpoint import Endpoint
-from ahp.runner.models.exchange import Exchange, count, texts
+from ahp.runner.models.exchange import Served, count, texts
 from ahp.runner.models.model import Answer, FinishReason, ModelError, Want
 from ahp.runner.run.conversation import Message, native
 from ahp.runner.run.prompts import for_native
@@ -21,17 +21,11 @@ _FINISH: dict[str, FinishReason] = {
 _READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
-class AnthropicModel:
+class AnthropicModel(Served):
     """One model of one server. Tools are always offered as such: the interface has them."""
 
     def __init__(self, name: str, to: Endpoint, key: str | None = None, _: ReplyFormat = "auto") -> None:
-        self.name = name
-        self.endpoint = to
-        self._exchange = Exchange(to, key, name, _joined)
-
-    def show(self, tell: Callable[[str], object]) -> None:
-        """Has `tell` hear the text of replies as it comes."""
-        self._exchange.tell = tell
+        super().__init__(name, to, key, _joined)
 
     def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float, want: Want | None = None) -> Answer:
         """One message."""

@@ -122,7 +122,9 @@ class Exchange:
 
     async def _body(self, path: str, request: Mapping[str, Any] | None, timeout_s: float) -> Any:
         method = "GET" if request is None else "POST"
-        data = None if request is None else json.dumps(request, ensure_ascii=True).encode()
+        data = None
+        if request is not None:
+            data = json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         url, client = f"{self.to.base_url}{self._api.adds}{path}", await self._client()
         try:
             async with client.stream(method, url, content=data, headers=_JSON, timeout=timeout_s) as response:
@@ -267,6 +269,18 @@ class Exchange:
             asked = "Is its certificate trusted here, and is it https at all?"
             return ModelError(f"no secure connection to {self.who}: {why}. {asked}")
         return ModelError(f"no answer from {self.who}: {why}. Is the server running?", transient=True)
+
+
+class Served:
+    """One model of one server, which is asked by its `exchange`."""
+
+    def __init__(self, name: str, to: Endpoint, key: str | None, join: Join) -> None:
+        self.name, self.endpoint = name, to
+        self._exchange = Exchange(to, key, name, join)
+
+    def show(self, tell: Callable[[str], object]) -> None:
+        """Has `tell` hear the text of replies as it comes."""
+        self._exchange.tell = tell
 
 
 def _message(body: object) -> str:

@@ -1,11 +1,11 @@
 """Models behind OpenAI's chat completions: OpenAI itself, llama.cpp, vLLM, Ollama and the many that speak it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ahp.runner.config import ReplyFormat
 from ahp.runner.models.endpoint import Endpoint
-from ahp.runner.models.exchange import Exchange, Refused, Send, count, price, texts
+from ahp.runner.models.exchange import Refused, Send, Served, count, price, texts
 from ahp.runner.models.model import Answer, FinishReason, ModelError, NativeCall, Want
 from ahp.runner.run.conversation import Message, native
 from ahp.runner.run.prompts import for_native
@@ -43,7 +43,7 @@ class _Form(NamedTuple):
     new_limit: bool = False  # `max_completion_tokens`, which OpenAI's newer models want
 
 
-class OpenAIModel:
+class OpenAIModel(Served):
     """One model of one server.
 
     `reply_format` says how a reply is held to its form: `native` offers the tools, `schema` asks for JSON, `text`
@@ -52,18 +52,12 @@ class OpenAIModel:
     """
 
     def __init__(self, name: str, to: Endpoint, key: str | None = None, reply_format: ReplyFormat = "auto") -> None:
-        self.name = name
-        self.endpoint = to
-        self._exchange = Exchange(to, key, name, _joined)
+        super().__init__(name, to, key, _joined)
         self._form = _Form(
             native=reply_format in ("auto", "native"),
             schema=reply_format in ("auto", "schema"),
             new_limit=to.official,
         )
-
-    def show(self, tell: Callable[[str], object]) -> None:
-        """Has `tell` hear the text of replies as it comes."""
-        self._exchange.tell = tell
 
     def query(self, messages: list[Message], *, max_tokens: int, timeout_s: float, want: Want | None = None) -> Answer:
         """One chat completion, with as many requests as it takes to find a form that the server accepts."""

@@ -50,16 +50,28 @@ _NO_PRICE = f"budget_usd cannot be kept: take it out of {AGENT_FILE}, and set bu
 
 
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a model without what its documentation says to a reader of ahp."""
-    return {name: value for name, value in _untitled(model.model_json_schema()).items() if name != "description"}
+    """The schema of a model, for a language model: without titles, which only say names again, and its own docstring.
 
+    References to its own definitions are written out: that is shorter, and holds in a larger schema. What refers to
+    itself becomes any value; validation still holds.
+    """
+    whole = dict(model.model_json_schema())
+    known = whole.pop("$defs", None) or whole.pop("definitions", None) or {}
 
-def _untitled(schema: Any) -> Any:
-    """A schema without the titles that pydantic makes of the names, which say nothing more."""
-    if not isinstance(schema, dict):
-        return [_untitled(one) for one in schema] if isinstance(schema, list) else schema
-    kept = {name: value for name, value in schema.items() if name != "title" or not isinstance(value, str)}
-    return {name: value if name in ("default", "const", "enum") else _untitled(value) for name, value in kept.items()}
+    def plain(value: Any, inside: tuple[str, ...]) -> Any:
+        if isinstance(value, list):
+            return [plain(item, inside) for item in value]
+        if not isinstance(value, Mapping):
+            return value
+        told = {
+            key: item if key in ("default", "const", "enum") else plain(item, inside)
+            for key, item in value.items()
+            if key != "$ref" and not (key == "title" and isinstance(item, str))
+        }
+        name = str(value.get("$ref", "")).rpartition("/")[2]
+        return told if name in inside or name not in known else {**plain(known[name], (*inside, name)), **told}
+
+    return {name: value for name, value in plain(whole, ()).items() if name != "description"}
 
 
 _TEXT = {"type": "string"}
@@ -68,14 +80,14 @@ _CONTROL = ToolDefinition(
     "Ends this step of the plan, or asks for another plan. Nothing else ends a step.",
     _schema(ControlEnvelope),
 )
-_ENDS = "Ends the run with its answer, once all is done. Call it alone."
+_ENDS = "Ends the run. Call it alone."
 
 
 def wants(tools: Iterable[Tool], answer: type[BaseModel] = FinalAnswer) -> dict[str, Want]:
     """The wants of one run by scene; every other scene wants words. `answer` is what a final answer has to be."""
     definitions = tuple(definition(tool) for tool in tools)
     final = ToolDefinition(FINAL_TOOL, _ENDS, _schema(answer))
-    typed = None if answer is FinalAnswer else _object(tool={"const": FINAL_TOOL}, args=_inlined(final.parameters))
+    typed = None if answer is FinalAnswer else _object(tool={"const": FINAL_TOOL}, args=final.parameters)
     return {
         "planning": Want("plan", schema=_PLAN),
         "step": Want("action", (*definitions, _CONTROL), _step(definitions)),
@@ -87,37 +99,17 @@ def wants(tools: Iterable[Tool], answer: type[BaseModel] = FinalAnswer) -> dict[
 
 def definition(tool: Tool) -> ToolDefinition:
     """A tool as a model is told of it."""
-    return ToolDefinition(tool.name, " ".join(tool.description.split()), _untitled(tool.args.model_json_schema()))
+    return ToolDefinition(tool.name, " ".join(tool.description.split()), _schema(tool.args))
 
 
 def _step(tools: tuple[ToolDefinition, ...]) -> dict[str, Any]:
     """One call, one control object, or one answer to the gate."""
-    forms = [_object(tool={"const": tool.name}, args=_inlined(tool.parameters)) for tool in tools]
+    forms = [_object(tool={"const": tool.name}, args=tool.parameters) for tool in tools]
     forms.append(_object(control={"const": "step_done"}))
     forms.append(_object(control={"const": "step_done"}, reason=_TEXT))
     forms.append(_object(control={"const": "replan"}, reason=_TEXT))
     forms.append(_object(respond=_TEXT, action=_TEXT, reason=_TEXT))
     return {"anyOf": forms}
-
-
-def _inlined(schema: Mapping[str, Any]) -> Any:
-    """A schema whose references to its own definitions are written out: they would point elsewhere in a larger one.
-
-    What refers to itself becomes any value; the tool's own validation still holds.
-    """
-    known = schema.get("$defs", {})
-
-    def plain(value: Any, inside: tuple[str, ...]) -> Any:
-        if isinstance(value, list):
-            return [plain(item, inside) for item in value]
-        if not isinstance(value, Mapping):
-            return value
-        name = str(value.get("$ref", "")).removeprefix("#/$defs/")
-        if "$ref" in value:
-            return {} if name in inside or name not in known else plain(known[name], (*inside, name))
-        return {key: plain(item, inside) for key, item in value.items() if key != "$defs"}
-
-    return plain(schema, ())
 
 
 def _object(**properties: Any) -> dict[str, Any]:
@@ -290,11 +282,14 @@ class Session:
         opening = "\n\n".join([*self._first(), *known, *self._retrieved(about)])
         self.events("conversation", scene=scene, head=head, opening=opening)
 
-    def say(self, text: str, results: Sequence[tuple[str, str]] = ()) -> None:
-        """The next user turn, after what the gate wants to be read; `results` of calls, by their ids, go before."""
-        said = [*self._first(), *([text] if text or not results else [])]
+    def say(self, text: str, told: Sequence[str] = (), results: Sequence[tuple[str, str]] = ()) -> None:
+        """The next user turn, after what the gate wants to be read. What is `told` of calls goes before.
+
+        `results` are the same by the ids of the calls: where a turn has these, an interface of its own frames them.
+        """
+        said = [*self._first(), *([text] if text or not told else [])]
         more = {"results": results, "rest": "\n\n".join(said)} if results else {}
-        self.events("message", role="user", content="\n\n".join([*(one for _, one in results), *said]), **more)
+        self.events("message", role="user", content="\n\n".join([*told, *said]), **more)
 
     def _retrieved(self, about: Sequence[str]) -> list[str]:
         """What the policy asks of agents, and where in the project to look first; within `retrieval_tokens`."""
@@ -543,16 +538,16 @@ class Session:
     def act(self, reply: Act) -> None:
         """Does what a reply asks for, but for control signals, and says how it went."""
         said = self.respond(list(reply.responses)) if reply.responses else ""
-        results = []
+        told, results = [], []
         if reply.calls:
             self.desk.next_call()
         for number, call in enumerate(reply.calls, start=1):
             call_id = (call.id or f"call {number}") if len(reply.calls) > 1 else ""
             left = len(reply.calls) - number
             outcome = self.tools.call(replace(call, id=call_id), self.seconds_left(), left)
-            told = prompts.result(call.tool, outcome.text, outcome.advice, self.frames, call_id)
-            results.append((call.id, told))
-        self.say(said, results)
+            told.append(prompts.result(call.tool, outcome.text, outcome.advice, self.frames, call_id))
+            results.append((call.id, "\n".join(filter(None, (outcome.text, outcome.advice)))))
+        self.say(said, told, results)
 
     def respond(self, responses: list[Respond]) -> str:
         """Answers the gate; how that went, for the next user turn."""

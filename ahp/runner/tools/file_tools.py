@@ -32,7 +32,7 @@ _BINARY = 8_000  # bytes in which a NUL tells that a file is no text
 class FileArgs(Arguments):
     """Arguments about one file. `leads_to` is where its path leads, which the gate judges too and which is opened."""
 
-    path: str = Field(min_length=1, max_length=4096, description="relative to the project's folder")
+    path: str = Field(min_length=1, max_length=4096, description="relative to the project")
     leads_to: SkipJsonSchema[str] = ""
     _writes: ClassVar[bool] = False
 

@@ -30,7 +30,7 @@ from ahp.facts.tool import NAMES, Touched
 from ahp.protocol.text import failure, one_line
 from ahp.runner.models.endpoint import key_variables
 from ahp.runner.tools.project_files import LastSeen
-from ahp.runner.validation import sentences
+from ahp.runner.validation import Lean, sentences
 from ahp.system import environ
 from ahp.system.deadline import awaited
 from ahp.system.descendants import MARK
@@ -317,7 +317,7 @@ class Toolbox:
         raise InvalidCall("E_INVALID_ARGS", f"{tool.name}: {problem}")
 
 
-class Arguments(BaseModel):
+class Arguments(Lean):
     """Arguments of a tool of ahp's: also out of a wrapper, with comments, as `filePath`, or by another trained name."""
 
     model_config = ConfigDict(extra="forbid")

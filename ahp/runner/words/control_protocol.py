@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, StrictStr, ValidationError, ValidationInfo, field_validator
 
+from ahp.runner.validation import Lean
 from ahp.runner.words import markup
 
 ControlKind = Literal["step_done", "replan"]
@@ -38,28 +39,26 @@ _QUOTES = str.maketrans("", "", "\"'\\“”‘’")
 _KEYS = ("tool", "control", "respond")
 
 
-class ControlEnvelope(BaseModel):
+class ControlEnvelope(Lean):
     """The one JSON object of the control channel: `{"control": "step_done"}` (seed 000 §2.2)."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    control: ControlKind = Field(description="step_done: the step is finished; replan: the plan must change")
-    reason: StrictStr | None = Field(
-        default=None, description="why the plan must change, or what later steps have to know of this one"
-    )
+    control: ControlKind = Field(description="step_done: it is finished; replan: the plan must change")
+    reason: StrictStr | None = Field(default=None, description="why, or what later steps have to know")
 
 
-class FinalAnswer(BaseModel):
+class FinalAnswer(Lean):
     """The answer of a run as a call of `final_answer`: `changed` is what it claims."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    text: str = Field(min_length=1, description="the answer in plain words, for the person who gave the task")
+    text: str = Field(min_length=1)
     changed: list[str] | None = Field(
         default=[],
-        description="the files that the task asked to change and that you changed; null: the task asks for no change",
+        description="files you changed; null: no change was asked for",
     )
-    unsure: str = Field(default="", description="what you could not do or check; empty for nothing")
+    unsure: str = ""
 
     @field_validator("text")
     @classmethod

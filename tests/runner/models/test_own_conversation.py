@@ -36,16 +36,11 @@ def run(*plays: Play, api: str = "openai", gate: ScriptedGate | None = None) -> 
     return turn, [request.body for request in server.requests], log
 
 
-def framed(log: EventLog, text: str) -> str:
-    nonce = log.seen[0]["nonce"]
-    return f"Result of look:\n<<<{nonce}\n{text}\n>>>{nonce}"
-
-
 def test_a_call_and_its_result_stand_as_chat_completions_have_them() -> None:
     reply = chat(
         "I look.", "tool_calls", tool_calls=LOOK["choices"][0]["message"]["tool_calls"], reasoning_content="hm"
     )  # type: ignore[index]
-    turn, (first, second), log = run(says(reply), says(END))
+    turn, (first, second), _ = run(says(reply), says(END))
     assert turn.ok and turn.answer == "seen"
     *former, said, result = second["messages"]
     assert former == first["messages"]
@@ -55,7 +50,7 @@ def test_a_call_and_its_result_stand_as_chat_completions_have_them() -> None:
         "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at": "a"}'}}],
         "reasoning_content": "hm",
     }
-    assert result == {"role": "tool", "tool_call_id": "c1", "content": framed(log, "a cat")}
+    assert result == {"role": "tool", "tool_call_id": "c1", "content": "a cat"}
 
 
 def test_what_the_gate_says_beside_a_result_is_the_persons_turn_behind_it() -> None:
@@ -90,13 +85,13 @@ def test_blocks_of_messages_come_back_as_they_came_with_their_thoughts() -> None
     thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
     reply = messages("", thought, use("look", {"at": "a"}, "t1"), stop="tool_use")
     last = messages("", use("final_answer", {"text": "seen", "changed": None}, "t2"), stop="tool_use")
-    turn, (first, second), log = run(says(reply), says(last), api="anthropic")
+    turn, (first, second), _ = run(says(reply), says(last), api="anthropic")
     assert turn.answer == "seen"
     cached = {"type": "ephemeral"}
     assert first["system"][0]["cache_control"] == first["messages"][-1]["content"][-1]["cache_control"] == cached
     assert second["messages"][1] == {"role": "assistant", "content": reply["content"]}
     assert second["messages"][2]["content"] == [
-        {"type": "tool_result", "tool_use_id": "t1", "content": framed(log, "a cat"), "cache_control": cached}
+        {"type": "tool_result", "tool_use_id": "t1", "content": "a cat", "cache_control": cached}
     ]
 
 

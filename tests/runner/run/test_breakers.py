@@ -350,7 +350,7 @@ def test_a_reply_that_was_cut_is_told_as_cut_and_not_kept(reply: str, planning: 
     again = scene.model.requests[1 + planning]
     assert "Your reply was cut at 1024 tokens" in again.said
     assert len(again.messages[2]["content"]) < 500
-    assert "cut at 1024 tokens" in again.messages[0]["content"]
+    assert "end at 1024 tokens" in again.messages[0]["content"]
     assert not scene.of("tool_call")
 
 
