@@ -1,47 +1,31 @@
 """The agent runner for programs (docs/runner.md): agents, tools and models, imported when first asked for."""
 
-__all__ = [
-    "Agent",
-    "AgentConfig",
-    "AgentTurn",
-    "Answer",
-    "ContextOverflow",
-    "EventLog",
-    "FunctionTool",
-    "Message",
-    "Model",
-    "ModelError",
-    "NativeCall",
-    "RepositoryGate",
-    "Tool",
-    "ToolContext",
-    "ToolDefinition",
-    "Touched",
-    "VerificationResult",
-    "Want",
-    "connect",
-    "is_protocol_content",
-    "read_control",
-    "standard_tools",
-    "tool",
-    "try_parse_control_envelope",
-]
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ahp.facts.tool import Touched
-    from ahp.runner.config import AgentConfig
-    from ahp.runner.gating.gate_adapter import RepositoryGate
-    from ahp.runner.models.exchange import connect
-    from ahp.runner.models.model import Answer, ContextOverflow, Model, ModelError, NativeCall, ToolDefinition, Want
-    from ahp.runner.run.agent import Agent, AgentTurn
-    from ahp.runner.run.conversation import Message
-    from ahp.runner.run.events import EventLog
-    from ahp.runner.tools.catalog import standard_tools
-    from ahp.runner.tools.tool import FunctionTool, Tool, ToolContext, tool
-    from ahp.runner.verification.result import VerificationResult
-    from ahp.runner.words.control_protocol import try_parse_control_envelope
-    from ahp.runner.words.replies import is_protocol_content, read_control
+    from ahp.facts.tool import Touched as Touched
+    from ahp.runner.config import AgentConfig as AgentConfig
+    from ahp.runner.gating.gate_adapter import RepositoryGate as RepositoryGate
+    from ahp.runner.models.exchange import connect as connect
+    from ahp.runner.models.model import Answer as Answer
+    from ahp.runner.models.model import ContextOverflow as ContextOverflow
+    from ahp.runner.models.model import Model as Model
+    from ahp.runner.models.model import ModelError as ModelError
+    from ahp.runner.models.model import NativeCall as NativeCall
+    from ahp.runner.models.model import ToolDefinition as ToolDefinition
+    from ahp.runner.models.model import Want as Want
+    from ahp.runner.run.agent import Agent as Agent
+    from ahp.runner.run.agent import AgentTurn as AgentTurn
+    from ahp.runner.run.conversation import Message as Message
+    from ahp.runner.run.events import EventLog as EventLog
+    from ahp.runner.tools.catalog import standard_tools as standard_tools
+    from ahp.runner.tools.tool import FunctionTool as FunctionTool
+    from ahp.runner.tools.tool import Tool as Tool
+    from ahp.runner.tools.tool import ToolContext as ToolContext
+    from ahp.runner.tools.tool import tool as tool
+    from ahp.runner.verification.result import VerificationResult as VerificationResult
+    from ahp.runner.words.control_protocol import try_parse_control_envelope as try_parse_control_envelope
+    from ahp.runner.words.replies import is_protocol_content as is_protocol_content
+    from ahp.runner.words.replies import read_control as read_control
 
 _NAMES = {
     "ahp.facts.tool": "Touched",
@@ -59,6 +43,7 @@ _NAMES = {
     "ahp.runner.words.replies": "is_protocol_content read_control",
 }
 _LAZY = {name: module for module, names in _NAMES.items() for name in names.split()}
+__all__ = list(_LAZY)
 
 
 def __getattr__(name: str) -> object:

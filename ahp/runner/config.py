@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ahp.facts.policy import AGENT_FILE
+from ahp.hosts.asking import around
 from ahp.runner.validation import faults, tree
 from ahp.runner.verification.command_checks import NamedCheck
-from ahp.system import environ, files, git
-from ahp.system.git import NotARepository
+from ahp.system import files
 from ahp.system.yamltree import YamlError
 
 _LIMIT = 64 << 10
@@ -179,9 +179,8 @@ def _stricter(name: str, committed: Any, working: Any) -> Any:
 
 def _committed(root: str) -> bytes | None:
     """The file as HEAD has it; None where there is none. Raises AhpError where it cannot be read."""
-    try:
-        repo = git.discover(root, environ.current())
-    except NotARepository:
+    repo = around(root).repo
+    if repo is None:
         return None
     path = os.path.relpath(os.path.join(os.path.realpath(root), AGENT_FILE), os.path.realpath(repo.root or root))
     blob = repo.line("rev-parse", "--verify", "--quiet", f"HEAD:{path}", ok=(0, 1))

@@ -118,19 +118,12 @@ def scripted_tool(
     return FunctionTool(name, description or f"the scripted tool {name}", AnyArgs, run, writes, kind=kind)
 
 
-class _CallEntry(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    tool: str
-    args: dict[str, Any] | str = {}
-
-
 class _AnswerEntry(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
     text: str = ""
     finish_reason: FinishReason = "stop"
-    calls: list[_CallEntry] = []
+    calls: tuple[NativeCall, ...] = ()
     input_tokens: int | None = Field(default=None, ge=0)
     output_tokens: int | None = Field(default=None, ge=0)
     usd: float = Field(default=0.0, ge=0)
@@ -144,8 +137,9 @@ class _AnswerEntry(BaseModel):
     def scripted(self) -> Scripted:
         if self.hang:
             return Hang()
-        calls = tuple(NativeCall(call.tool, call.args) for call in self.calls)
-        item: Scripted = Answer(self.text, self.finish_reason, calls, self.input_tokens, self.output_tokens, self.usd)
+        item: Scripted = Answer(
+            self.text, self.finish_reason, self.calls, self.input_tokens, self.output_tokens, self.usd
+        )
         if self.error is not None:
             kind = ContextOverflow if self.overflow else ModelError
             item = kind(self.error, transient=self.transient, retry_after_s=self.retry_after_s)

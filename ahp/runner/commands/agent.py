@@ -80,6 +80,7 @@ def run(
     The key of the model comes from AHP_API_KEY, the variable of its company, or the keyring. With --format json
     standard output has a line for each event as it happens, the last one tells how the run ended.
     """
+    from ahp.hosts.asking import around
     from ahp.runner.config import load_config
     from ahp.runner.run import runs
     from ahp.runner.run.events import EventLog
@@ -87,7 +88,7 @@ def run(
 
     if script and any(named.values()):
         raise click.UsageError(_ONE_OF_THEM)
-    root = runs.project_root(os.getcwd())
+    root = around(os.getcwd()).root
     given = load_script(script) if script else None
     task = task or (given.task if given else None)
     if not task:
@@ -132,6 +133,7 @@ def resume(
     What is finished stays finished, what is used up stays used up (raise it in .ahp/agent.yaml), and every call is
     judged anew.
     """
+    from ahp.hosts.asking import around
     from ahp.runner.config import load_config
     from ahp.runner.gating.issue_gates import check_branch
     from ahp.runner.run import runs
@@ -139,7 +141,7 @@ def resume(
     from ahp.runner.run.run_state import RunState
     from ahp.runner.scripted import load_script
 
-    root = runs.project_root(os.getcwd())
+    root = around(os.getcwd()).root
     run_id = runs.find(root, run_id)
     if script and any(named.values()):
         raise click.UsageError(_ONE_OF_THEM)
@@ -272,9 +274,10 @@ _LONGEST_WAIT = 2.0  # s
 @TEXT_OR_JSON
 def list_(form: str) -> int:
     """Every run, oldest first: id, how it ended, task."""
+    from ahp.hosts.asking import around
     from ahp.runner.run import runs
 
-    root = runs.project_root(os.getcwd())
+    root = around(os.getcwd()).root
     found = [runs.summary(root, run_id) for run_id in runs.ids(root)]
     if form == "json":
         click.echo(jsontext.encode(found))
@@ -292,12 +295,13 @@ def list_(form: str) -> int:
 @TEXT_OR_JSON
 def show(run_id: str, speed: float, form: str) -> int:
     """What happened in RUN, the beginning of an id; without one, in the last run."""
+    from ahp.hosts.asking import around
     from ahp.runner.run import live, runs
     from ahp.runner.run.events import read_events
     from ahp.system import clock
 
     former: float | None = None
-    root = runs.project_root(os.getcwd())
+    root = around(os.getcwd()).root
     for event in read_events(runs.events_path(root, runs.find(root, run_id))):
         at = clock.parse_iso(event["at"])
         if speed and former is not None:

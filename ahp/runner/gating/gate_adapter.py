@@ -10,14 +10,15 @@ from ahp.gate.decide import decide
 from ahp.hosts import asking, brief
 from ahp.hosts.api import Gate
 from ahp.journal import session_calls
-from ahp.policy import cache, layers
 from ahp.policy import compile as compiling
+from ahp.policy import layers
 from ahp.policy import tree as trees
 from ahp.policy.judge import COMMITTED, WORKING, Judge
 from ahp.policy.judges import judges_of
 from ahp.policy.problems import PolicyError
 from ahp.policy.program import Program
 from ahp.policy.sources import FileSource, Watched
+from ahp.policy.succession import program_of
 from ahp.policy.tree import PolicyTree
 from ahp.protocol.event import Event
 from ahp.protocol.verdict import Verdict
@@ -110,7 +111,7 @@ class RepositoryGate:
             return None
         if self._tree is None or self._tree.commit != self.since:
             self._tree = trees.of_commit(event.repo, self.since, "the commit that this run began at")
-        program = _program(self._tree, event) if self._tree.has_policy else None
+        program = program_of(self._tree, event.journal, event.trigger)[0] if self._tree.has_policy else None
         return Judge(program, COMMITTED, self._tree) if program is not None else None
 
 
@@ -146,13 +147,3 @@ class _Kept:
             self._text["beside"][key] = base64.b64encode(read).decode()
         data = self._text["beside"].get(key)
         return None if data is None else base64.b64decode(data)
-
-
-def _program(tree: PolicyTree, event: Event) -> Program | None:
-    found = cache.find_committed(tree, event.journal, event.trigger)
-    if found is not None:
-        return found
-    try:
-        return compiling.committed(tree, event.journal)[event.trigger]
-    except PolicyError:
-        return None

@@ -201,7 +201,7 @@ class GatedTools:
             outcome = Outcome("ok", excerpt(output, self._config.tool_output_chars))
         except Timeout as error:
             outcome = Outcome("E_TIMEOUT", excerpt(f"E_TIMEOUT: {error}", self._config.tool_output_chars))
-            self._give_up_thread()
+            self.close()
         except KeyboardInterrupt:
             raise
         except AhpError as error:
@@ -240,14 +240,10 @@ class GatedTools:
             call["annotations"] = dict(said)
         return call if self.expected is None else {**call, "expected": self.expected}
 
-    def _give_up_thread(self) -> None:
-        """Ends all that the tool's thread has started, and leaves the thread itself behind."""
+    def close(self) -> None:
+        """Ends all that the thread of the tools has started, and leaves the thread itself behind."""
         self._descendants.sweep(self._worker.thread)
         self._worker.leave()
-
-    def close(self) -> None:
-        """Ends all that tools of this run have started and not ended."""
-        self._give_up_thread()
 
     def _counted(self, call: ToolCall, outcome: Outcome) -> Outcome:
         """The outcome, with a word when the same call keeps giving it (seed 003 §4)."""

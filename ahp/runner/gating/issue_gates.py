@@ -3,14 +3,11 @@
 from collections.abc import Callable
 
 from ahp.hosts import issue as host
-from ahp.hosts.asking import branch_work
+from ahp.hosts.asking import around, branch_work
 from ahp.protocol.text import one_line
 from ahp.runner.run.run_state import Stop
 from ahp.runner.run.session import Session
-from ahp.system import environ, git
 from ahp.system.errors import AhpError
-from ahp.system.git import NotARepository
-from ahp.system.worktree import WorkTreeView
 from ahp.tickets import tasklist
 from ahp.tickets.find import Tickets
 
@@ -62,12 +59,9 @@ class IssueGates:
 
 def check_branch(root: str, issue: str) -> None:
     """Raises AhpError when another branch than the issue's is checked out: a resumed run would work on that one."""
-    try:
-        repo = git.discover(root, environ.current())
-    except NotARepository:
-        return
-    known = host.branches_of(repo, issue)
-    if known and tasklist.of_branch(repo.branch()) != issue:
+    repo = around(root).repo
+    known = host.branches_of(repo, issue) if repo is not None else []
+    if repo is not None and known and tasklist.of_branch(repo.branch()) != issue:
         raise AhpError(f"the work on {issue} is on {one_line(known[0])}; run: git switch {one_line(known[0])}")
 
 
@@ -76,20 +70,13 @@ def ticket_moves(root: str, issue: str) -> Move | None:
 
     Then only the gates are asked.
     """
-    try:
-        repo = git.discover(root, environ.current())
-    except NotARepository:
-        return None
-
-    def view() -> WorkTreeView:
-        return branch_work(repo)
-
-    if not repo.root or issue not in Tickets(view()).ids():
+    repo = around(root).repo
+    if repo is None or not repo.root or issue not in Tickets(branch_work(repo)).ids():
         return None
 
     def move(issue: str, verb: str) -> None:
         """Raises TicketError for a step from the wrong stage, AhpError when branch or file cannot be changed."""
-        now = view()
+        now = branch_work(repo)
         # A run that was killed between the step and its event finds it done when it goes on.
         if verb == "close" and Tickets(now).get(issue).phase == "done":
             return

@@ -63,7 +63,7 @@ class NativeCall:
     """
 
     tool: str
-    args: Mapping[str, Any] | str
+    args: Mapping[str, Any] | str = field(default_factory=dict)
     id: str = ""
 
 

@@ -17,6 +17,7 @@ from ahp.system.change import EXECUTABLE, LINK, SUBMODULE
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.trees import TreeStore
+from ahp.system.view import names
 
 PREFIX = "ahp-steps-"
 _INSTALLED = ("node_modules", "vendor")  # folders that hold what a project depends on
@@ -156,7 +157,7 @@ def _is_small(place: str) -> bool:
 def _ignored(repo: Repository) -> list[str]:
     """What git ignores in a work tree; a folder that it ignores as a whole ends with a slash."""
     asked = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-    return [name for name in repo.run(*asked).decode("utf-8", "surrogateescape").split("\0") if name]
+    return names(repo.run(*asked))
 
 
 def remove_all(root: str, folders: Iterable[str]) -> None:

@@ -122,7 +122,7 @@ class Agent:
             raise AhpError("these events hold a run already: resume that, or give the agent another EventLog")
         if self.events.seen:
             self.events = EventLog()
-        self.events.first = (state := RunState()).hear
+        self.events.listeners.insert(0, (state := RunState()).hear)
         self.events(
             "run_start",
             version=VERSION,
@@ -140,10 +140,6 @@ class Agent:
     async def arun(self, task: str) -> AgentTurn:
         """`run` beside an event loop, which goes on. Cancelled, the run ends as at Ctrl-C: nothing is left running."""
         return await interrupt.in_thread(lambda: self.run(task))
-
-    async def aresume(self) -> AgentTurn:
-        """`resume` likewise."""
-        return await interrupt.in_thread(self.resume)
 
     def resume(self) -> AgentTurn:
         """Goes on with the run that `events` were read back from (`EventLog(path, resumes=True)`).
@@ -164,7 +160,7 @@ class Agent:
         changed = [] if state.snapshot is None else changed_since(self.root, state.snapshot)
         if changed and state.merging is not None:  # the run itself was writing them
             changed = [path for path in changed if path not in state.merging["paths"]]
-        self.events.first = state.hear
+        self.events.listeners.insert(0, state.hear)
         self.events("run_resume", version=VERSION, changed=changed, config=self.config.model_dump(mode="json"))
         return Run(self, state).carry_out(resumes=True)
 

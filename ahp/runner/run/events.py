@@ -42,14 +42,13 @@ class EventLog:
 
     An event is `{"n", "at", "event", …}`: its number from 1, the time in RFC 3339, its kind, and what belongs to the
     kind; while a plan step is worked on also `step`, its id. `resumes` reads back what is in the file and goes on
-    behind it. `folder` is where the file is, None without one. `first` hears of each event before `listeners` do.
-    Several threads may write: one event comes after the other. Raises AhpError when the file cannot be written, when
-    another process is writing it, or when it holds a run already that is not resumed.
+    behind it. `folder` is where the file is, None without one. Several threads may write: one event comes after the
+    other. Raises AhpError when the file cannot be written, when another process is writing it, or when it holds a run
+    already that is not resumed.
     """
 
     def __init__(self, path: str | None = None, listeners: tuple[Listener, ...] = (), *, resumes: bool = False) -> None:
         self.seen: list[Event] = []
-        self.first: Listener = lambda event: None
         self.step: str | None = None
         self.folder = None if path is None else os.path.dirname(os.path.abspath(path))
         self._writing = threading.RLock()
@@ -90,7 +89,7 @@ class EventLog:
                     raise AhpError(f"cannot write the events of this run: {error.strerror}") from None
                 if kind in _DURABLE:
                     self.sync()
-            for listener in (self.first, *self.listeners):
+            for listener in self.listeners:
                 listener(event)
 
     @property

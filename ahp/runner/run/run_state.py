@@ -288,11 +288,6 @@ class RunState(Talk):
         return state
 
     @property
-    def has_task(self) -> bool:
-        """Whether the model was told the task."""
-        return self.conversation is not None
-
-    @property
     def consumed_by(self) -> dict[str, int]:
         """How many of a script's answers each step has used, "" for what no step did: one not acted on comes again."""
         again = {step: one.talk.unheard for step, one in self.beside.items()}

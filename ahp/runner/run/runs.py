@@ -5,19 +5,10 @@ import secrets
 
 from ahp.journal.place import journal_of
 from ahp.runner.run.events import FILE, read_events
-from ahp.system import clock, environ, files, git
+from ahp.system import clock, files
 from ahp.system.errors import AhpError
-from ahp.system.git import NotARepository
 
 SCRIPT = "script.yaml"
-
-
-def project_root(place: str) -> str:
-    """The top of the work tree that holds the folder `place`; `place` itself outside a repository."""
-    try:
-        return git.discover(place, environ.current()).root or place
-    except NotARepository:
-        return place
 
 
 def folder(root: str) -> str:

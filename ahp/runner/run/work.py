@@ -130,7 +130,7 @@ class PlannedWork(Work):
         Raises Stop with PLAN_INVALID, MAX_REPLANS.
         """
         state = self._state
-        if state.has_task:
+        if state.conversation is not None:  # the model was told the task
             self._session.remind(state.broken_off(self._session.frames, state.changed or ()))
         if state.plan is None and state.answered is None:
             self.begin()
@@ -293,7 +293,7 @@ class DirectWork(Work):
     def resume(self) -> None:
         """Takes the task up where it was broken off; an answer that was given stands."""
         state, frames = self._state, self._session.frames
-        if not state.has_task:
+        if state.conversation is None:
             self.begin()
             return
         if state.answered is None:

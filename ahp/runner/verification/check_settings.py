@@ -1,15 +1,14 @@
 """What a change says about how it is verified: settings of tests, and hooks that decide which tests run."""
 
 import ast
-import configparser
 import re
-import tomllib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from ahp.facts import formats
 from ahp.runner.verification.project import Project
-from ahp.system import jsontext
 
 # The files of settings, and which of these say what tests there are and what runs them; others may be changed at will.
 _FILES = frozenset(
@@ -87,7 +86,7 @@ def _concerns(path: str, directory: str) -> bool:
 
 def _reader(name: str) -> Callable[[str], Parts] | None:
     if name in _FILES:
-        return _settings
+        return partial(_settings, name.rpartition(".")[2])
     if name.endswith(".py"):
         return _python
     if name in _MAKEFILES:
@@ -97,25 +96,18 @@ def _reader(name: str) -> Callable[[str], Parts] | None:
     return None
 
 
-def _settings(text: str) -> Parts:
+def _settings(end: str, text: str) -> Parts:
     """The settings that tell, by their names from the top down; a text that cannot be read as a whole, under ""."""
-    for read in (jsontext.decode, tomllib.loads, _ini):
-        try:
-            return {name: value for name, value in _flat(read(text.lstrip("\ufeff"))) if _TELLS.fullmatch(name)}
-        except (ValueError, configparser.Error, RecursionError):
-            continue
-    return {"": text}
-
-
-def _ini(text: str) -> Any:
-    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
-    parser.read_string(text)
-    return parser
+    try:
+        [found] = formats.documents(end if end in formats.READERS else "ini", text.lstrip("\ufeff"))
+    except ValueError:
+        return {"": text} if text.strip() else {}
+    return {name: value for name, value in _flat(found) if _TELLS.fullmatch(name)}
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     tables = isinstance(value, list) and any(isinstance(one, dict) for one in value)
-    if not tables and not hasattr(value, "items"):
+    if not tables and not isinstance(value, dict):
         yield name, str(value)
         return
     for key, part in enumerate(value) if tables else value.items():

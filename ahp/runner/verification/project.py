@@ -7,11 +7,13 @@ from functools import cached_property
 from hashlib import sha256
 
 from ahp.facts import tree_digest
+from ahp.hosts.asking import around
 from ahp.runner.tools import project_files
 from ahp.system import digest, environ, files, git
 from ahp.system.change import SUBMODULE
 from ahp.system.errors import AhpError
-from ahp.system.git import NotARepository, Repository
+from ahp.system.git import Repository
+from ahp.system.view import names
 from ahp.system.worktree import WorkTreeView
 
 _DEEPEST = 6  # folders down to a manifest
@@ -39,7 +41,8 @@ class Project:
         self.root = os.path.abspath(root)
         self._base = since or "HEAD"
         self.changed: set[str] = set()
-        self.repository = repository or _repository(self.root)
+        found = repository or around(self.root).repo
+        self.repository = found if found and found.root else None
         self._state: tree_digest.State | None = None
         self.prefix = ""
         if self.repository is None:
@@ -154,8 +157,7 @@ class Project:
         listed = self.repository.run(
             *("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--no-empty-directory")
         )
-        found = [os.fsdecode(name) for name in listed.split(b"\0")]
-        paths = [path for path in found if path and not path.endswith(("/", *DERIVED)) and ours(path)]
+        paths = [path for path in names(listed) if not path.endswith(("/", *DERIVED)) and ours(path)]
         return _digest(self._state.contents(lambda path: False, paths))
 
 
@@ -183,20 +185,12 @@ def joined(directory: str, path: str) -> str:
     return path if directory == "." else f"{directory}/{path}"
 
 
-def _repository(root: str) -> Repository | None:
-    try:
-        found = git.discover(root, environ.current())
-    except NotARepository:
-        return None
-    return found if found.root else None
-
-
 def _since(repository: Repository, commit: str) -> list[str]:
     """The paths that were changed since a commit; none where it is not there."""
     if not commit:
         return []
     listed = repository.run("diff", "--name-only", "-z", "--no-renames", "--end-of-options", commit, "--", ok=(0, 128))
-    return [os.fsdecode(name) for name in listed.split(b"\0") if name]
+    return names(listed)
 
 
 def _leads_into(top: str, path: str) -> bool:

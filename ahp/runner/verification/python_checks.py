@@ -1,6 +1,5 @@
 """Checks of Python projects: pytest or unittest, and ruff."""
 
-import configparser
 import os
 import re
 import shlex
@@ -10,6 +9,7 @@ from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 
+from ahp.facts import formats
 from ahp.policy.presets import PRESETS
 from ahp.runner.verification import outcomes, tools
 from ahp.runner.verification.check import PLUGIN, PLUGINS, RECORD, SCRATCH, Check, Ran
@@ -68,12 +68,11 @@ def _configures_pytest(project: Project, folder: str) -> bool:
 
 def _script_of_tox(project: Project, folder: str) -> tuple[str, ...]:
     """The script of the project by which tox tests it, such as Django's `runtests.py`, with its arguments."""
-    parser = configparser.RawConfigParser(strict=False)
     try:
-        parser.read_string(project.text(joined(folder, "tox.ini")))
-        lines = parser.get("testenv", "commands", fallback="").splitlines()
+        [read] = formats.documents("ini", project.text(joined(folder, "tox.ini")))
+        lines = str(read.get("testenv", {}).get("commands") or "").splitlines()
         calls = [shlex.split(re.sub(r"\{posargs[^}]*\}", "", line).replace("{toxinidir}/", "")) for line in lines]
-    except (configparser.Error, ValueError):
+    except ValueError:
         return ()
     for words in calls:
         for at, word in enumerate(words):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator
 from enum import StrEnum
+from graphlib import CycleError, TopologicalSorter
 from itertools import count, islice
 from typing import Any
 
@@ -97,25 +98,20 @@ def graph_problems(steps: list[PlanStep]) -> list[str]:
         problems += [f"step {step.id!r} depends on {d!r}, which is no step" for d in step.dependencies if d not in ids]
     if problems:
         return problems
-    ordered = {step.id for step in in_order(steps)}
-    left = [step.id for step in steps if step.id not in ordered]
-    return [f"these steps wait for each other: {', '.join(left[:10])}"] if left else []
+    try:
+        in_order(steps)
+    except CycleError as error:
+        return [f"these steps wait for each other: {', '.join(sorted(error.args[1][1:])[:10])}"]
+    return []
 
 
 def in_order(steps: list[PlanStep]) -> list[PlanStep]:
-    """The steps so that each comes after what it depends on, else as listed; those in or behind a cycle left out."""
-    waiting = {step.id: len(set(step.dependencies)) for step in steps}
-    followers: dict[str, list[PlanStep]] = {}
+    """The steps so that each comes after what it depends on, else as listed. Raises CycleError."""
+    known = {step.id: step for step in steps}
+    sorter = TopologicalSorter[str](dict.fromkeys(known, ()))
     for step in steps:
-        for dependency in set(step.dependencies):
-            followers.setdefault(dependency, []).append(step)
-    ordered = [step for step in steps if not waiting[step.id]]
-    for step in ordered:  # grows while it is read
-        for follower in followers.get(step.id, ()):
-            waiting[follower.id] -= 1
-            if not waiting[follower.id]:
-                ordered.append(follower)
-    return ordered
+        sorter.add(step.id, *step.dependencies)
+    return [known[name] for name in sorter.static_order()]
 
 
 def cut(plan: Plan, limit: int) -> tuple[Plan, list[str]]:

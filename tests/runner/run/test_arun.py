@@ -111,5 +111,5 @@ def test_a_run_that_was_cancelled_is_resumed(tmp_path: Path) -> None:
     asyncio.run(cancelled_when(lambda: bool(one.events.of("model_request")), one.arun("x")))
     one.events.close()
     two = agent(["done"], events=EventLog(path, resumes=True))
-    assert asyncio.run(two.aresume()).answer == "done"
+    assert two.resume().answer == "done"
     two.events.close()

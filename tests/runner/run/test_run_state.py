@@ -34,7 +34,7 @@ def told(value: Any) -> Any:
 def test_what_is_read_back_is_what_was(replies: list[str], settings: dict[str, Any]) -> None:
     log = EventLog()
     Scene(replies, log=log, **{"planning": True, **settings})
-    living = log.first.__self__  # type: ignore[attr-defined]
+    living = log.listeners[0].__self__  # type: ignore[attr-defined]
     living._break_off()
     assert isinstance(living, RunState) and told(living) == told(RunState.of(log.seen))
 
