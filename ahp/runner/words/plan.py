@@ -30,7 +30,7 @@ class StepStatus(StrEnum):
 class PlanStep(BaseModel):
     """One step of a plan. `dependencies` are ids of steps that have to be done before; their order does not matter."""
 
-    model_config = ConfigDict(extra="ignore", validate_assignment=True)
+    model_config = ConfigDict(extra="ignore", validate_assignment=True, coerce_numbers_to_str=True)
 
     id: str = Field(min_length=1, max_length=ID_LENGTH)
     description: str = Field(min_length=1)
@@ -38,18 +38,10 @@ class PlanStep(BaseModel):
     status: StepStatus = StepStatus.PENDING
     tools_expected: list[str] = []
 
-    @field_validator("id", mode="before")
+    @field_validator("dependencies")
     @classmethod
-    def _number_is_a_name(cls, value: object) -> object:
-        return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-    @field_validator("dependencies", mode="before")
-    @classmethod
-    def _numbers_are_names(cls, value: object) -> object:
-        if not isinstance(value, list):
-            return value
-        names = [str(item) if isinstance(item, int) and not isinstance(item, bool) else item for item in value]
-        return list(dict.fromkeys(names)) if all(isinstance(name, str) for name in names) else names
+    def _each_once(cls, names: list[str]) -> list[str]:
+        return list(dict.fromkeys(names))
 
 
 class Plan(BaseModel):
