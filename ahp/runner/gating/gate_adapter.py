@@ -10,8 +10,8 @@ from ahp.gate.decide import decide
 from ahp.hosts import asking, brief
 from ahp.hosts.api import Gate
 from ahp.journal import session_calls
+from ahp.policy import cache, layers
 from ahp.policy import compile as compiling
-from ahp.policy import layers
 from ahp.policy import tree as trees
 from ahp.policy.judge import COMMITTED, WORKING, Judge
 from ahp.policy.judges import judges_of
@@ -111,7 +111,10 @@ class RepositoryGate:
             return None
         if self._tree is None or self._tree.commit != self.since:
             self._tree = trees.of_commit(event.repo, self.since, "the commit that this run began at")
-        program = program_of(self._tree, event.journal, event.trigger)[0] if self._tree.has_policy else None
+        if not self._tree.has_policy:
+            return None
+        asked = (self._tree, event.journal, event.trigger)
+        program = cache.find_committed(*asked) or program_of(*asked)[0]
         return Judge(program, COMMITTED, self._tree) if program is not None else None
 
 
