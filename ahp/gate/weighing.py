@@ -72,9 +72,10 @@ class Weighing:
         self._climb()
         self._soften_for_policy_only()
         self._override()
+        waits = "its action waits until this policy is committed" if self.judge.origin == WORKING else ""
         for candidate in self.candidates if self.judge.adds else ():
             if candidate.intensity == "control":
-                candidate.soften("")
+                candidate.soften(waits)
         return self.candidates
 
     def _soften_for_policy_only(self) -> None:

@@ -51,6 +51,18 @@ def test_check_asks_both_and_says_whose_a_signal_is(here: Repo, capsys: pytest.C
     assert told["working"] not in ("", told["policy"])
 
 
+def test_an_action_of_the_work_tree_alone_tells_what_it_waits_for(
+    here: Repo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    form = "  form: {at: pre-commit, control: files.changed_count > 0, action: {type: run, command: [touch, made]}}\n"
+    here.write(".ahp/hooks.yaml", COMMITTED + form)
+    code, out = run(capsys, "check", "pre-commit")
+    assert code == 1 and not (here.root / "made").exists()
+    assert "; its action waits until this policy is committed" in out
+    here.git("commit", "-q", "--no-verify", "-m", "policy", ".ahp/hooks.yaml")
+    assert "waits until" not in run(capsys, "check", "pre-commit")[1]
+
+
 def test_explain_shows_the_rules_of_both(here: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     _, out = run(capsys, "explain", "pre-commit")
     assert "[yes] size — refuses  (committed: .ahp/hooks.yaml:4:" in out
