@@ -1,7 +1,8 @@
 """One pass over a log: the journal's own fold (episodes, attempts, answers), watched, and noted in columns.
 
-What an episode, an attempt and an answer is, is the journal's word alone (docs/log.md); here is only noted. What is
-asked of it (`ahp.insight.stats.Question`) matters later, so that one reading answers every question.
+What an episode, an attempt and an answer is, is the journal's word (docs/log.md); here is only noted. One kind is
+added: a push that is refused for its commits is on no ladder, so that the journal has no episode of it. What is asked
+of it (`ahp.insight.stats.Question`) matters later, so that one reading answers every question.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from ahp.insight.reading import event_of
+from ahp.journal import index as indexes
 from ahp.journal.answers import AUTOMATIC, RISK, kind_of
 from ahp.journal.episodes import Attempt, Episode, LoggedSignal
 from ahp.journal.fold import Fold, PassingStore
@@ -200,6 +202,7 @@ class Notes:
 REOPENED_WITHIN = 86400.0
 """Seconds after it was fixed within which a rule that signals to the same subject again flaps."""
 _CHANGES = 64
+_REFUSED = "refused "
 
 
 class _Open:
@@ -231,6 +234,8 @@ class ObservedStore(PassingStore):
         self._open: dict[str, _Open] = {}
         self.fixed: dict[str, tuple[float, int]] = {}
         """By key: when, and which episode."""
+        self.refused: set[str] = set()
+        """The keys of the open episodes of pushes that were refused for their commits."""
         self.asleep = b""
         """What `kept` gave, until something new comes."""
 
@@ -267,6 +272,8 @@ class ObservedStore(PassingStore):
         known = self._open.get(episode.key)
         if known is None or known.episode is not episode:
             known = self._open[episode.key] = _Open(episode, self._begun(episode))
+            if episode.key.startswith(_REFUSED):
+                self.refused.add(episode.key)
         attempt = episode.attempts[-1] if episode.attempts else None
         if attempt is not known.last:
             known.last = attempt
@@ -315,6 +322,7 @@ class ObservedStore(PassingStore):
     def close(self, episode: Episode, state: int, at: float) -> None:
         """Notes how an episode ended, and when (seconds)."""
         known = self._open.pop(episode.key, None)
+        self.refused.discard(episode.key)
         if known is None:
             return
         episodes, number = self.notes.episodes, known.number
@@ -344,6 +352,7 @@ class ObservedStore(PassingStore):
             known.last = episode.attempts[-1] if episode.attempts else None
             known.changes = set(changes)
             super().put_episode(episode)
+        self.refused = {key for key in self._open if key.startswith(_REFUSED)}
         for values in signals:
             super().put_signal(signal_of(values))
 
@@ -450,6 +459,29 @@ class Chronicle(Fold):
             self.expire(self.at)
             store.forget_ends(self.at - REOPENED_WITHIN)
         self._signal(record, (0, len(signals), 0))
+        if record.get("commits") is not None and record.get("intensity") == "block":
+            self._commits_refused(record)
+
+    def _commits_refused(self, record: Mapping[str, object]) -> None:
+        """Notes that a push was refused for its commits, or that it goes past after that."""
+        key = _REFUSED + indexes.key_of(record)
+        episode = self.open(key)
+        if record.get("shadow") or record.get("waived") or (episode is None and record.get("decision") != "deny"):
+            return
+        signal = LoggedSignal.of(record, self.at, _NOWHERE)
+        episode = episode or Episode(key, signal.id, self.at)
+        signal.key, signal.episode, episode.forget_after = key, episode.id, signal.forget_after
+        episode.take(signal.act, past=False)
+        self.store.put_episode(episode)
+        self.store.put_signal(signal)
+
+    def _commits_passed(self, record: Mapping[str, object]) -> None:
+        """Ends what pushes of the same were refused for: this one was not."""
+        at = indexes.episode_key("", "", str(record.get("subject") or ""), kind_of(str(record.get("actor") or "")))
+        for key in [key for key in self.store.refused if key.endswith(at[1:])]:
+            if episode := self.open(key):
+                self._record, self.store.row = record, -1
+                self._close(episode, "retry_after_fix")
 
     def _add(self, record: Mapping[str, object], key: int) -> None:
         get, notes = record.get, self.notes
@@ -499,6 +531,8 @@ class Chronicle(Fold):
         if get("decision") == "deny":
             notes.refusals.place.append(place)
             notes.refusals.moment.append(moment)
+        elif self.store.refused and get("hook") == "pre-push":
+            self._commits_passed(record)
         if skipped := get("skipped"):
             self._skipped(place, skipped)
 
@@ -567,7 +601,7 @@ class Chronicle(Fold):
 
     def _close(self, episode: Episode, action: str, at: float | None = None) -> None:
         state = FORGOTTEN if action == "abort" else WITHDRAWN
-        if action != "abort" and self._record.get("kind") == "episode-end":
+        if action != "abort" and self._record.get("kind") in ("episode-end", "verdict"):
             state = FIXED if _is_about_it(self._record) else RESET
         self.store.close(episode, state, self.at if at is None else at)
         super()._close(episode, action, at)

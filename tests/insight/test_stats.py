@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 
 from ahp.insight import stats
 from ahp.insight.stats import BY, Figures
+from ahp.journal.append import Journal
+from ahp.journal.respond import respond
+from ahp.protocol.event import Actor
 from ahp.system import clock
 from tests.examples import examples
+from tests.hosts.git import gated as making
 
 from .random_log import START, records_of, steps, write
 from .reference import Reference
@@ -87,3 +91,42 @@ def test_edited_values_of_any_type_stop_nobody(tmp_path: Path) -> None:
     write(tmp_path / "ahp", records, [])
     for by in BY:
         assert stats.collect(str(tmp_path / "ahp"), by).groups
+
+
+def test_a_push_that_is_refused_for_its_commits_is_an_episode_until_one_gets_past(
+    tmp_path: Path, person: list[str]
+) -> None:
+    gated = making.make(tmp_path / "repo")
+    remote = tmp_path / "remote.git"
+    gated.git("init", "-q", "--bare", str(remote))
+    gated.git("remote", "add", "origin", str(remote))
+    each = "each: l in diff.added, block: \"l.path == 'a' and 'SECRET' in l.text\""
+    gated.commit_policy(f"version: 1\nrules:\n  secret: {{at: pre-commit, {each}}}\n")
+    gated.git("push", "-q", "origin", "main")
+
+    def pushed(branch: str, a: str, *how: str) -> int:
+        gated.git("checkout", "-q", "-B", branch)
+        gated.write("a", a)
+        gated.git("add", "a")
+        gated.git("commit", "-q", "--no-verify", "-m", "more", *how)
+        return gated.say("push", "origin", branch).code
+
+    def found() -> Figures:
+        (one,) = [one for one in stats.collect(str(gated.folder)).groups if one.name == "secret"]
+        return one
+
+    assert pushed("topic", "SECRET\n") == 1 == gated.say("push", "origin", "topic").code
+    one = found()
+    assert (one.attempts, one.levels, one.states) == (2, {"block": 2}, {"open": 1}), one
+    assert pushed("other", "plain\n", "--amend") == 0
+    assert found().states == {"open": 1}, "another branch got past"
+    assert pushed("topic", "plain\n", "--amend") == 0
+    one = found()
+    assert (one.states, one.unanswered) == ({"fixed": 1}, 0) and one.tries is not None and one.tries.median == 2
+    assert pushed("topic", "SECRET\nonce more\n") == 1
+    (signal,) = gated.log("signal")[-1:]
+    respond(Journal(str(gated.folder)), signal["id"], "proceed_with_risk", Actor("human", "ann"), reason="a word")
+    assert gated.say("push", "origin", "topic").code == 0
+    one = found()
+    assert one.states == {"fixed": 1, "overridden": 1} and one.reopened == 1
+    assert one.excuses == {"risk taken": 1}
