@@ -82,6 +82,13 @@ OUTPUTS = click.option(
     callback=_outputs,
     help="Write FORMAT to FILE, too; repeatable.",
 )
+RED = click.option(
+    "--red",
+    type=click.File(encoding="ascii", errors="replace"),
+    callback=lambda _, __, file: frozenset(file.read().split()) if file else frozenset(),
+    metavar="FILE",
+    help="With outcomes: the commits that CI failed on, an id a line; - is the input.",
+)
 SINCE = click.option("--since", metavar="TIME", help="A day, a time stamp, or an age like 2h or 14d.")
 
 FROM = click.option(

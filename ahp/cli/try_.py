@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import click
 
-from ahp.cli.options import POLICY, TEXT_OR_JSON, rules
+from ahp.cli.options import POLICY, RED, TEXT_OR_JSON, rules
 from ahp.hosts import history
 from ahp.hosts.asking import around, repository_here
 from ahp.hosts.policy_here import looked_at
@@ -27,12 +27,17 @@ _LAST, _LISTED = 100, 20  # commits that are asked, signals that are listed
 @POLICY
 @click.option("--range", "range_", metavar="A..B", help="These commits; by default the last 100.")
 @click.option("--outcomes", is_flag=True, help="Also what became of the commits that each rule would have named.")
+@RED
 @TEXT_OR_JSON
-def command(rule: str | None, policy_name: str | None, range_: str | None, outcomes: bool, form: str) -> None:
+def command(
+    rule: str | None, policy_name: str | None, range_: str | None, outcomes: bool, red: frozenset[str], form: str
+) -> None:
     """Ask RULE, or the whole policy, about past commits, as if it were enforced. Logs nothing.
 
     Judged are change and message of each commit, at pre-commit and commit-msg; merges also at pre-merge-commit.
     """
+    if red and not outcomes:
+        raise click.UsageError("--red goes with --outcomes: ahp try --outcomes --red FILE")
     repo = repository_here()
     policy = looked_at(policy_name, around(os.getcwd()))
     if not policy.rules:
@@ -46,7 +51,7 @@ def command(rule: str | None, policy_name: str | None, range_: str | None, outco
         tally = history.judge(repo, history.enforced(policy), past, seen)
     tally.said = [one for one in tally.said if one.rule in keys]
     place = wings.added("advice").get("outcomes") if outcomes else None
-    words, grades = wings.load(place)(repo, past, tally) if place else ("", None)
+    words, grades = wings.load(place)(repo, past, tally, red) if place else ("", None)
     if form == "json":
         click.echo(_json(tally, list(keys), {"outcomes": grades} if outcomes else {}))
         return

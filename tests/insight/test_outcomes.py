@@ -252,7 +252,12 @@ def test_what_ci_failed_on_first_went_wrong(
     (tmp_path / "red").write_text(f"{red}\n{still}\nno id\n")
     assert run(["stats", "--outcomes", "--red", str(tmp_path / "red")]) == 0
     assert "1 went wrong (1 red)" in capsys.readouterr().out
-    assert run(["stats", "--red", str(tmp_path / "red")]) == 2
+    dated.write(".ahp/hooks.yaml", "version: 1\nrules:\n  any: {at: pre-commit, prompt: files.changed_count > 0}\n")
+    assert run(["try", "--outcomes", "--red", str(tmp_path / "red")]) == 0
+    assert "1 went wrong (1 red)" in capsys.readouterr().out
+    for name in ("stats", "try"):
+        assert run([name, "--red", str(tmp_path / "red")]) == 2
+        assert f"--red goes with --outcomes: ahp {name} --outcomes --red FILE" in capsys.readouterr().err
 
 
 def test_a_folder_in_which_a_rule_is_right_less_often_is_named(
@@ -301,7 +306,11 @@ def test_it_is_advised_to_narrow_a_rule_to_other_folders_and_what_that_would_cha
     assert run(["stats", "--outcomes", "HEAD", "--advise", "--write"]) == 0
     (dated.root / "p.diff").write_text(capsys.readouterr().out)
     dated.git("apply", "p.diff")
-    for more, has in (((), True), (("--rule", "other"), False), (("--from", str(folder)), False)):
+    (dated.root / "red").write_text("\n".join(spoke))
+    pages = {(): "33%", ("--rule", "other"): "", ("--from", str(folder)): "", ("--red", "red"): "100%"}
+    for more, has in pages.items():
         assert run(["report", "--html", "-", "--language", "en", *more]) == 0
-        assert ("What became of the commits" in capsys.readouterr().out) is has
+        page = capsys.readouterr().out.partition("What became of the commits")
+        assert bool(page[1]) is bool(has) and has in page[2]
+    assert run(["report", "--audit", "--red", "red"]) == 2
     assert "any(not f.startswith('docs/') for f in files.changed)" in (dated.root / ".ahp/hooks.yaml").read_text()

@@ -55,7 +55,7 @@ def of_log(repo: Repository, revisions: str | None, red: Collection[str] = ()) -
     return Told(after, settled, _graded(told, after, settled))
 
 
-def of_tried(repo: Repository, past: Sequence[Past], tally: Tally) -> tuple[str, Any]:
+def of_tried(repo: Repository, past: Sequence[Past], tally: Tally, red: Collection[str]) -> tuple[str, Any]:
     """What `ahp try --outcomes` says, and in JSON tells, of rules that would have spoken. Raises AhpError."""
     asked = {one.id for one in past} - {one.id for one, _ in tally.unjudged}
     spoke: dict[str, dict[str, str]] = {}
@@ -63,7 +63,7 @@ def of_tried(repo: Repository, past: Sequence[Past], tally: Tally) -> tuple[str,
         spoke.setdefault(said.rule, {})[said.commit.id] = _WOULD
     oldest = min((one.time.timestamp() for one in past if one.id in asked), default=0.0)
     with terminal.progress("reading history, commits") as seen:
-        after = aftermath(repo, repo.ahp_dir, "", oldest - 1, seen)
+        after = aftermath(repo, repo.ahp_dir, "", oldest - 1, seen, red)
     settled = after.settled(clock.now()) & asked
     found = Told(after, settled, _graded({rule: Spoken(asked, some) for rule, some in spoke.items()}, after, settled))
     return _text(found), as_json(found)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ahp.cli.options import FROM, SINCE, check_spares_logs, seconds_of
+from ahp.cli.options import FROM, RED, SINCE, check_spares_logs, seconds_of
 from ahp.protocol.text import one_line
 from ahp.system import clock, environ, files
 from ahp.system.errors import AhpError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @click.option("--html", "page", metavar="FILE", help="Write one self-contained page, to be looked at in a browser.")
 @SINCE
 @FROM
+@RED
 @click.option("--rule", metavar="RULE", help="A rule's key, an oracle's name, or a pattern with *.")
 @click.option("--audit", "is_audit", is_flag=True, help="What the log knows of each commit of RANGE (A..B).")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), help="Of the audit; default: text.")
@@ -36,6 +37,7 @@ def command(
     page: str | None,
     since: str | None,
     from_: tuple[str, ...],
+    red: frozenset[str],
     rule: str | None,
     is_audit: bool,
     form: str | None,
@@ -51,8 +53,10 @@ def command(
     if is_audit == (page is not None):
         raise click.UsageError("name one thing to make: ahp report --html FILE, or ahp report --audit [RANGE]")
     if is_audit:
-        if since or from_ or rule or language:
-            raise click.UsageError("--since, --from, --rule and --language go with --html; an audit is of a RANGE")
+        if since or from_ or red or rule or language:
+            raise click.UsageError(
+                "--since, --from, --red, --rule and --language go with --html; an audit is of a RANGE"
+            )
         from ahp.insight.commands.report_audit import show
 
         show(revisions, form or "text", keys)
@@ -60,10 +64,12 @@ def command(
     if revisions or form or keys:
         raise click.UsageError("RANGE, --format and --keys go with --audit")
     assert page is not None
-    _write_page(page, since, from_, rule, language or environ.language(environ.current()))
+    _write_page(page, since, from_, red, rule, language or environ.language(environ.current()))
 
 
-def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str | None, language: str) -> None:
+def _write_page(
+    path: str, since: str | None, from_: tuple[str, ...], red: frozenset[str], rule: str | None, language: str
+) -> None:
     from ahp.cli.log import journal
     from ahp.insight import overview, reading
     from ahp.insight.page.sections import content
@@ -78,7 +84,7 @@ def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str 
     with reading.shown() as seen:
         told = overview.collect(journal().folder, rule=rule, since=at, now=now, from_=from_, seen=seen)
     name, waivers, policy = _project(say)
-    grades = [] if from_ else _grades(rule)
+    grades = [] if from_ else _grades(rule, red)
     made = write(content(name, told, waivers, say, now=now, rule=rule, policy=policy, grades=grades), say)
     if path == "-":
         click.echo(made)
@@ -87,14 +93,14 @@ def _write_page(path: str, since: str | None, from_: tuple[str, ...], rule: str 
     click.echo(f"wrote {one_line(path, 1000)}")
 
 
-def _grades(rule: str | None) -> list[Grade]:
+def _grades(rule: str | None, red: frozenset[str]) -> list[Grade]:
     """The rules by what became of the commits since the log began; none where no repository tells."""
     from ahp.hosts.asking import repository_here
     from ahp.insight.commands.outcomes import of_log
     from ahp.journal.query import is_meant
 
     try:
-        grades = of_log(repository_here(), None).grades
+        grades = of_log(repository_here(), None, red).grades
     except AhpError:
         return []
     return [one for one in grades if rule is None or is_meant(one.rule, rule)]

@@ -7,11 +7,11 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ahp.cli.options import FROM, SINCE, TEXT_OR_JSON, seconds_of
+from ahp.cli.options import FROM, RED, SINCE, TEXT_OR_JSON, seconds_of
 from ahp.insight import reading
 from ahp.insight.advice import SAMPLE, Advice, bar, counted, duration, many, never_fixed, percent
 from ahp.insight.advice import advise as advised
@@ -52,12 +52,7 @@ _LEGEND = (
     metavar="[A..B]",
     help="Rules by what became of the commits that they matched, since the log began or of a range.",
 )
-@click.option(
-    "--red",
-    type=click.File(encoding="ascii", errors="replace"),
-    metavar="FILE",
-    help="With --outcomes: the commits that CI failed on, an id a line; - is the input.",
-)
+@RED
 @FROM
 @TEXT_OR_JSON
 def command(
@@ -67,7 +62,7 @@ def command(
     advise: bool,
     write: bool,
     outcomes: str | None,
-    red: TextIO | None,
+    red: frozenset[str],
     from_: tuple[str, ...],
     form: str,
 ) -> None:
@@ -94,7 +89,7 @@ def command(
         from ahp.insight.commands.outcomes import misplaced, of_log, show
 
         repo = repository_here()
-        graded = repo, of_log(repo, outcomes or None, frozenset(red.read().split()) if red else frozenset())
+        graded = repo, of_log(repo, outcomes or None, red)
         if not advise:
             show(graded[1], rule, form)
             return
