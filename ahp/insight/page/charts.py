@@ -113,20 +113,12 @@ def beside(names: Sequence[str], panels: Sequence[Panel], label_width: int) -> S
     return {"hconcat": drawn, "spacing": 16}
 
 
-def stacked(names: Sequence[str], panels: Sequence[Panel]) -> Spec:
-    """As `beside` for a narrow page: each name above its bar, the panels below each other."""
-    return {"vconcat": [_lying(panel, above=names) for panel in panels], "spacing": 24}
-
-
 def time_lines(lines: Sequence[Line], width: int, label_width: int, marks: Sequence[str]) -> Spec:
-    """Episodes from their first attempt on; `marks` name the marks of time: at once, 1 min, 10 min, 1 h …
-
-    Without a `label_width` each name stands above its line.
-    """
+    """Episodes from their first attempt on; `marks` name the marks of time: at once, 1 min, 10 min, 1 h …"""
     longest = max([line.length for line in lines] + [_HOUR])
     shown = [at for at in MARKS_OF_TIME if at <= longest * 1.05]
     scale = {"type": "symlog", "constant": _MINUTE / 4, "domain": [0, longest], "nice": False}
-    words = [{"x": at, "text": marks[n]} for n, at in enumerate(shown) if width > 500 or n % 2 == 0]
+    words = [{"x": at, "text": marks[n]} for n, at in enumerate(shown)]
     last = max(len(lines) - 1, 0)
     named = {"y": _rows(len(lines))}
 
@@ -173,20 +165,17 @@ def time_lines(lines: Sequence[Line], width: int, label_width: int, marks: Seque
         *[
             _layer(
                 [{**word, "row": _row(0)} for word in some],
-                {"type": "text", "dy": -24 if label_width else -42, "color": "var(--soft)", "align": align},
+                {"type": "text", "dy": -24, "color": "var(--soft)", "align": align},
                 {"x": x(), **named, "text": {"field": "text"}},
             )
             for some, align in ((words[:1], "left"), (words[1:], "center"))
         ],
     ]
-    step = _ROW if label_width else 2 * _ROW - 8
-    if not label_width:
-        layers.append(_labels([line.name for line in lines], width, is_above=True))
-    told: Spec = {"width": width, "height": {"step": step}, "layer": layers}
-    return {"hconcat": [_labels([line.name for line in lines], label_width), told]} if label_width else told
+    told: Spec = {"width": width, "height": {"step": _ROW}, "layer": layers}
+    return {"hconcat": [_labels([line.name for line in lines], label_width), told]}
 
 
-def _lying(panel: Panel, above: Sequence[str] = ()) -> Spec:
+def _lying(panel: Panel) -> Spec:
     bars, title, width, is_share = panel
     rows = [
         {"row": _row(n), "x": part.begin, "x2": part.end, "fill": _pattern(part.kind), "say": part.say}
@@ -206,17 +195,15 @@ def _lying(panel: Panel, above: Sequence[str] = ()) -> Spec:
             "description": _SAY,
         },
     )
-    layers = [drawn, _labels(above, width, is_above=True)] if above else [drawn]
-    return {"width": width, "height": {"step": 2 * _ROW - 8 if above else _ROW}, "layer": layers}
+    return {"width": width, "height": {"step": _ROW}, **drawn}
 
 
-def _labels(names: Sequence[str], width: int, is_above: bool = False) -> Spec:
-    """The name of each row as it fits `width` (pixels), beside the rows or above each."""
+def _labels(names: Sequence[str], width: int) -> Spec:
+    """The name of each row as it fits `width` (pixels)."""
     rows = [{"row": _row(n), "name": name} for n, name in enumerate(names)]
-    mark = {"type": "text", "align": "left", "limit": width, **({"dy": -15} if is_above else {})}
+    mark = {"type": "text", "align": "left", "limit": width}
     where = {"y": _rows(len(names)), "x": {"value": 0}, "text": {"field": "name"}, "description": {"value": ""}}
-    drawn = _layer(rows, mark, where)
-    return drawn if is_above else {"width": width, "height": {"step": _ROW}, **drawn}
+    return {"width": width, "height": {"step": _ROW}, **_layer(rows, mark, where)}
 
 
 def _layer(rows: Sequence[Spec], mark: Spec, encoding: Spec) -> Spec:

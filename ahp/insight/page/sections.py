@@ -14,10 +14,9 @@ from ahp.insight.overview import Overview, Story
 from ahp.insight.page import charts
 from ahp.insight.page.charts import LEVELS, OUTCOMES, Bar, Line, Mark, Panel, Part, buckets
 from ahp.insight.page.texts import Texts
-from ahp.insight.stats import Answers, Figures
+from ahp.insight.stats import Figures
 from ahp.policy.rule import Policy, rule_digest
 from ahp.policy.waivers import LONGEST_DAYS, WARNED_DAYS, Waiver
-from ahp.protocol.signals import ACTIONS_OF
 from ahp.protocol.text import one_line
 from ahp.system import clock
 from ahp.system.version import __version__
@@ -113,7 +112,7 @@ def content(
         made += " · " + say("only_rule", rule=one_line(rule))
     hints = _hints(told, say, policy)
     shown = _HINTS if len(hints) > _HINTS + _NOT_WORTH_A_FOLD else len(hints)
-    drawn = (over_time, rules, stories, answers, actors)
+    drawn = (over_time, rules, stories, actors)
     return Content(
         say.language,
         one_line(name),
@@ -249,7 +248,7 @@ def _comments(told: Overview, say: Texts) -> Table | None:
     return Table([Cell(say(head)) for head in ("when", "rule", "actor", "text")], rows, [row[1].text for row in rows])
 
 
-WIDE, NARROW = 860, 320
+_WIDE = 860
 _NAMES = 190
 _BARS = 16
 _LISTED = 200
@@ -275,12 +274,12 @@ class Table(NamedTuple):
 
 
 class Section(NamedTuple):
-    """`draw` makes the chart for a wide and for a narrow page, None for none; `key` names the kinds it shows."""
+    """`chart` is None for none; `key` names the kinds it shows."""
 
     id: str
     title: str
     lead: str
-    chart: tuple[charts.Spec, charts.Spec] | None
+    chart: charts.Spec | None
     key: list[tuple[str, str]]
     table: Table | None
     notes: list[str]
@@ -309,7 +308,7 @@ def over_time(told: Overview, say: Texts) -> Section:
         "time",
         say("over_time"),
         (" " if say.language == "en" else "").join([say("over_time_lead"), lead]),
-        (charts.columns(bars, times, WIDE - 60, form), charts.columns(bars, times, NARROW - 40, form)),
+        charts.columns(bars, times, _WIDE - 60, form),
         [(level, say(level)) for level in present],
         Table(heads, rows, []),
         [],
@@ -324,7 +323,7 @@ def rules(told: Overview, say: Texts) -> Section:
     names = [one_line(one.name, _NAME) for one in shown]
     cost = [_bar(name, _by_level(one.levels), say) for name, one in zip(names, shown, strict=True)]
     benefit = [_bar(name, _by_outcome(one), say) for name, one in zip(names, shown, strict=True)]
-    width = (WIDE - _NAMES - 50) // 2
+    width = (_WIDE - _NAMES - 50) // 2
     panels = [Panel(cost, say("cost"), width), Panel(benefit, say("benefit"), width)]
     panels = [panel for panel in panels if any(bar.parts for bar in panel.bars)]  # of aids there are no episodes
     notes = [say("rules_notes")]
@@ -341,7 +340,7 @@ def rules(told: Overview, say: Texts) -> Section:
             say("rules"),
             say("rules_lead")
             + (say("rules_some", shown=len(shown), total=f"{len(spoke):,}") if shown != spoke else ""),
-            _both(names, panels),
+            charts.beside(names, panels, _NAMES),
             [(kind, say(kind)) for kind in (*LEVELS, *OUTCOMES) if kind in present],
             _rules_table(spoke, never_fixed(told.rules), say),
             notes,
@@ -362,7 +361,7 @@ def actors(told: Overview, say: Texts) -> Section:
         Bar(name, [Part("given", 0, one.tries.median, f"{name}: {one.tries.median:g}")] if one.tries else [])
         for name, one in zip(names, found, strict=True)
     ]
-    width = (WIDE - _NAMES - 50) // 3
+    width = (_WIDE - _NAMES - 50) // 3
     panels = [Panel(shares, say("benefit"), 3 * width, True)]
     if any(bar.parts for bar in tries):
         panels = [panels[0]._replace(width=2 * width), Panel(tries, say("tries_half"), width)]
@@ -375,7 +374,7 @@ def actors(told: Overview, say: Texts) -> Section:
         "actors",
         say("actors"),
         say("actors_lead"),
-        _both(names, panels),
+        charts.beside(names, panels, _NAMES),
         [(kind, say(kind)) for kind in OUTCOMES if kind in present],
         Table([Cell(say(head), n > 0) for n, head in enumerate(heads)], rows, []),
         [say("actors_calls", many=say.count(of_calls, "episode"))] if of_calls else [],
@@ -403,44 +402,6 @@ def _outcomes(grades: Sequence[Grade], say: Texts) -> list[Section]:
 
 
 _GRADES = ("rule", "spoke", "wrong", "missed", "precision", "recall", "auc")
-
-
-def answers(told: Overview, say: Texts) -> Section:
-    """What signals were answered with, by somebody or by what happened next."""
-    found: dict[str, Answers] = {}
-    for one in told.rules.groups:
-        for action, times in one.answers.items():
-            known = found.setdefault(action, Answers())
-            known.given += times.given
-            known.derived += times.derived
-    level_of = {action: level for level, actions in ACTIONS_OF.items() for action in actions}
-    listed = sorted(
-        found, key=lambda name: (name not in level_of, list(level_of).index(name) if name in level_of else 0)
-    )
-    if not listed:
-        return _empty("answers", say("answers"), say)
-    bars, rows = [], []
-    for action in listed[:_BARS]:
-        many, name = found[action], one_line(action, _NAME)
-        bars.append(_bar(name, vars(many), say))
-        level = level_of.get(action, "")
-        rows.append(
-            [Cell(name), Cell(say(level) if level else "", kind=level), _number(many.given), _number(many.derived)]
-        )
-    names = [bar.name for bar in bars]
-    given = sum(one.given for one in found.values())
-    every = given + sum(one.derived for one in found.values())
-    unanswered = sum(one.unanswered for one in told.rules.groups)
-    heads = [Cell(say("answer")), Cell(say("level")), Cell(say("given"), True), Cell(say("derived"), True)]
-    return Section(
-        "answers",
-        say("answers"),
-        say("answers_lead", given=f"{given:,}", all=f"{every:,}"),
-        _both(names, [Panel(bars, "", WIDE - _NAMES - 40)]),
-        [("given", say("given")), ("derived", say("derived"))],
-        Table(heads, rows, []),
-        [say("unanswered", many=say.count(unanswered, "signal"))] if unanswered else [],
-    )
 
 
 def stories(told: Overview, say: Texts) -> Section:
@@ -472,7 +433,7 @@ def stories(told: Overview, say: Texts) -> Section:
         "episodes",
         say("stories"),
         say("stories_lead"),
-        (charts.time_lines(lines, WIDE - 250, 230, marks), charts.time_lines(lines, NARROW - 20, 0, marks)),
+        charts.time_lines(lines, _WIDE - 250, 230, marks),
         [(f"{level} mark", say(level)) for level in LEVELS if level in present]
         + [(f"{state} line", say(state)) for state in OUTCOMES if state in states],
         Table([Cell(say(head), head == "tries") for head in heads], rows, [row[0].text for row in rows]),
@@ -584,11 +545,6 @@ def _actor(actor: str, say: Texts) -> str:
 
 def _number(value: int) -> Cell:
     return Cell(f"{value:,}", True)
-
-
-def _both(names: Sequence[str], panels: Sequence[Panel]) -> tuple[charts.Spec, charts.Spec]:
-    narrow = [panel._replace(width=NARROW) for panel in panels]
-    return charts.beside(names, panels, _NAMES), charts.stacked(names, narrow)
 
 
 def _empty(id: str, title: str, say: Texts) -> Section:

@@ -15,7 +15,7 @@ from ahp.insight.page.texts import Texts
 from ahp.system import installed
 from ahp.system.errors import AhpError
 
-_KINDS = ("block", "control", "prompt", "aid", "fixed", "passed", "reset", "forgotten", "open", "given", "derived")
+_KINDS = ("block", "control", "prompt", "aid", "fixed", "passed", "reset", "forgotten", "open", "given")
 
 
 def write(page: Content, say: Texts) -> str:

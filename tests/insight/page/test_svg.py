@@ -38,15 +38,11 @@ def test_nothing_is_read_from_an_address() -> None:
 def test_an_episode_is_a_line_with_its_attempts() -> None:
     marks = [Mark(0, "prompt", "first"), Mark(700, "block", "second")]
     lines = [Line("size · main", 900.0, "mended", marks, "mended"), Line("size · side", 0.0, "open", [], "open")]
-    for width, label in ((600, 200), (300, 0)):
-        found = parts(
-            writing.draw(
-                charts.time_lines(lines, width, label, ["0", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "28 d"])
-            )
-        )
-        said = {one.get("data-say"): one.get("fill") for one in found if one.get("data-say")}
-        assert (said["first"], said["second"]) == ("var(--prompt)", "var(--block)")
-        assert {"size · main", "10 min"} <= {one.text for one in found}
+    times = ["0", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "28 d"]
+    found = parts(writing.draw(charts.time_lines(lines, 600, 200, times)))
+    said = {one.get("data-say"): one.get("fill") for one in found if one.get("data-say")}
+    assert (said["first"], said["second"]) == ("var(--prompt)", "var(--block)")
+    assert {"size · main", "10 min"} <= {one.text for one in found}
 
 
 def test_bars_over_time() -> None:
