@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -348,7 +348,6 @@ def _rules_of(policy: Policy) -> dict[str, dict[str, str]]:
     return told
 
 
-_TALLIES = 20_000
 _PUSH = "pre-push"
 _REFINED = "refined by "
 _OF_EACH_COMMIT = Undecided("the facts of each commit")
@@ -413,17 +412,6 @@ class Backtest:
         return [change for change in self.changes if change.weight < 3]
 
 
-class _Tally:
-    """What changes at evaluations that are alike, and at how many of them; whether they were `refused`, and are now."""
-
-    __slots__ = ("changes", "count", "missing", "refused", "refuses")
-
-    def __init__(self, refused: bool, refuses: bool) -> None:
-        self.refused, self.refuses, self.count = refused, refuses, 0
-        self.changes: list[Change] = []
-        self.missing: list[tuple[str, str]] = []
-
-
 class Replay:
     """Feeds the records of a log to a policy; `past` are those that logs describe."""
 
@@ -432,7 +420,6 @@ class Replay:
         self.triggers = {name: AskedTrigger(policy, program) for name, program in compiling.programs(policy).items()}
         self.done = Backtest()
         self._alike: dict[tuple[str, str, str, str], tuple[frozenset[str], AskedRules]] = {}
-        self._tallies: dict[Hashable, _Tally] = {}
         self._changes: dict[tuple[str, str, str], Change] = {}
         self._missing: dict[str, Counter[str]] = {}
         self._called: Counter[tuple[str, str]] = Counter()  # trigger and policy of calls that were only counted
@@ -470,7 +457,6 @@ class Replay:
     def result(self) -> Backtest:
         """What came of it."""
         self._tool_call()
-        self._settle()
         self._corpus.update(b"%a" % self._last)  # what no later record tells of
         self.done.corpus = f"sha256:{self._corpus.hexdigest()}"
         for (hook, policy), calls in self._called.items():
@@ -537,16 +523,9 @@ class Replay:
             environment = self._environment(now, policies[0], record, known)
         before = self._said_then(record, said)
         same = self._asked_again(now, policies, before, said)
-        place = now.program.trigger, found, environment, (*before.items(),), (*same.items(),)
-        tally = self._tallies.get(place)
-        if tally is None:
-            if len(self._tallies) >= _TALLIES:
-                self._settle()
-            tally = self._tallies[place] = self._tally(now, found, environment, before, same)
-        tally.count += 1
-        if tally.count <= EXAMPLES:  # later ones find that each change has its examples
-            for change in tally.changes:
-                self._exemplify(change, record, known)
+        for change in self._changed(now, found, environment, before, same):
+            change.count += 1
+            self._exemplify(change, record, known)
 
     def _said_then(self, record: Mapping[str, object], said: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
         """What each rule that the log tells of said of itself; also one that was not delivered, as it matched."""
@@ -586,14 +565,14 @@ class Replay:
                 same[key] = next((one for one in there if key in self._alike_rules(one, judges, "")[0]), None)
         return same
 
-    def _tally(
+    def _changed(
         self,
         now: AskedTrigger,
         found: Found,
         environment: str | Undecided,
         before: dict[str, str],
         same: Mapping[str, AskedTrigger | None],
-    ) -> _Tally:
+    ) -> Iterator[Change]:
         """What changes where the rules `before` had said so; those of `same` ask what they asked then, at that trigger
         (None: nobody knows what they say), `found` are the others."""
         doubts: dict[str, Undecided] = {}
@@ -620,25 +599,14 @@ class Replay:
         if isinstance(environment, Undecided):
             doubts |= {key: environment for key in matched if after[key] == UNDECIDED}
         _refine({key: asked.answers.rules[key] for key, asked in matched.items()}, after)
-        tally = _Tally("block" in before.values(), "block" in after.values())
+        self.done.refused += "block" in before.values()
+        self.done.refuses += "block" in after.values()
         for key in dict.fromkeys([*before, *after]):
             was, will = before.get(key, SILENT), after.get(key, SILENT)
             if was != will:
-                tally.changes.append(self._changes.setdefault((key, was, will), Change(key, was, will)))
                 if key in doubts:
-                    tally.missing.append((key, now.lacks(doubts[key], environment)))
-        return tally
-
-    def _settle(self) -> None:
-        """Adds up what was counted."""
-        for tally in self._tallies.values():
-            self.done.refused += tally.count * tally.refused
-            self.done.refuses += tally.count * tally.refuses
-            for change in tally.changes:
-                change.count += tally.count
-            for rule, path in tally.missing:
-                self._missing.setdefault(rule, Counter())[path] += tally.count
-        self._tallies.clear()
+                    self._missing.setdefault(key, Counter())[now.lacks(doubts[key], environment)] += 1
+                yield self._changes.setdefault((key, was, will), Change(key, was, will))
 
     def _exemplify(self, change: Change, record: Mapping[str, object], facts: Mapping[str, object]) -> None:
         if len(change.examples) < EXAMPLES:

@@ -7,7 +7,7 @@ an anchor: the head of the log, kept elsewhere. What an index or a state remembe
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import sha256
 from itertools import pairwise
@@ -219,20 +219,6 @@ class _Chain:
 _TELLING = ("rotation", "cut", "prune", "clock")
 
 
-class _Places:
-    """Where a number stands first among many, without a table of them all."""
-
-    def __init__(self, numbers: array[int]) -> None:
-        self._numbers = numbers
-        self._order = array("L", sorted(range(len(numbers)), key=numbers.__getitem__))
-
-    def first(self, number: int) -> int | None:
-        at = bisect_left(self._order, number, key=self._numbers.__getitem__)
-        if at < len(self._order) and self._numbers[self._order[at]] == number:
-            return self._order[at]
-        return None
-
-
 class _Explanation:
     """Why lines of a broken chain do not belong where they are."""
 
@@ -242,7 +228,10 @@ class _Explanation:
         for segment in found:
             for line in segments.forward_in(segment):
                 self._take(line.raw)
-        self._lines, self._named = _Places(self.own), _Places(self.prev)
+        self._first: dict[int, int] = {}
+        for i, own in enumerate(self.own):
+            self._first.setdefault(own, i)
+        self._named = frozenset(self.prev)
         self._found: dict[int, str] = {}
         self._place = place
 
@@ -258,25 +247,22 @@ class _Explanation:
         """By line."""
         before: int | None = None
         for i, own in enumerate(self.own):
-            first = self._lines.first(own)
-            if first is not None and first != i:
+            first = self._first[own]
+            if first != i:
                 self._found[i] = f"inserted: a copy of {self._place(first)}"
                 continue
             if before is not None and not self.torn[i] and self.prev[i] != self.own[before]:
                 follows = i + 1 < len(self.own) and self.prev[i + 1] == self.own[before]
-                if not self._is_named(own) and follows:
+                if own not in self._named and follows:
                     self._found[i] = "inserted"
                     continue
                 self._explain(i, before)
             before = i
         return self._found
 
-    def _is_named(self, own: int) -> bool:
-        return self._named.first(own) is not None
-
     def _explain(self, i: int, before: int) -> None:
         """Why line `i` does not name the line before it."""
-        where = self._lines.first(self.prev[i]) if self.prev[i] else None
+        where = self._first.get(self.prev[i]) if self.prev[i] else None
         if where is None:
             gap = self.n[i] - self.n[before] - 1
             if self.n[i] and self.n[before] and gap > 0:
@@ -289,7 +275,7 @@ class _Explanation:
             self._found.setdefault(i, f"reordered: it was written after {self._place(where)}")
         else:
             for k in range(where + 1, i):
-                moved = self._is_named(self.own[k])
+                moved = self.own[k] in self._named
                 why = "reordered: lines after it were written before it" if moved else "inserted"
                 self._found.setdefault(k, why)
 
