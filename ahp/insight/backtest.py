@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -412,6 +412,10 @@ class Backtest:
         return [change for change in self.changes if change.weight < 3]
 
 
+_Changed: TypeAlias = "tuple[bool, bool, list[tuple[Change, str]]]"
+"""Whether evaluations that are alike were refused, and are now; what changes, with the fact that the log lacks."""
+
+
 class Replay:
     """Feeds the records of a log to a policy; `past` are those that logs describe."""
 
@@ -420,6 +424,7 @@ class Replay:
         self.triggers = {name: AskedTrigger(policy, program) for name, program in compiling.programs(policy).items()}
         self.done = Backtest()
         self._alike: dict[tuple[str, str, str, str], tuple[frozenset[str], AskedRules]] = {}
+        self._known: dict[Hashable, _Changed] = {}
         self._changes: dict[tuple[str, str, str], Change] = {}
         self._missing: dict[str, Counter[str]] = {}
         self._called: Counter[tuple[str, str]] = Counter()  # trigger and policy of calls that were only counted
@@ -523,9 +528,19 @@ class Replay:
             environment = self._environment(now, policies[0], record, known)
         before = self._said_then(record, said)
         same = self._asked_again(now, policies, before, said)
-        for change in self._changed(now, found, environment, before, same):
+        place = now.program.trigger, found, environment, (*before.items(),), (*same.items(),)
+        if (changed := self._known.get(place)) is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            changed = self._known[place] = self._changed(now, found, environment, before, same)
+        refused, refuses, changes = changed
+        done.refused += refused
+        done.refuses += refuses
+        for change, lacks in changes:
             change.count += 1
             self._exemplify(change, record, known)
+            if lacks:
+                self._missing.setdefault(change.rule, Counter())[lacks] += 1
 
     def _said_then(self, record: Mapping[str, object], said: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
         """What each rule that the log tells of said of itself; also one that was not delivered, as it matched."""
@@ -572,7 +587,7 @@ class Replay:
         environment: str | Undecided,
         before: dict[str, str],
         same: Mapping[str, AskedTrigger | None],
-    ) -> Iterator[Change]:
+    ) -> _Changed:
         """What changes where the rules `before` had said so; those of `same` ask what they asked then, at that trigger
         (None: nobody knows what they say), `found` are the others."""
         doubts: dict[str, Undecided] = {}
@@ -599,14 +614,13 @@ class Replay:
         if isinstance(environment, Undecided):
             doubts |= {key: environment for key in matched if after[key] == UNDECIDED}
         _refine({key: asked.answers.rules[key] for key, asked in matched.items()}, after)
-        self.done.refused += "block" in before.values()
-        self.done.refuses += "block" in after.values()
+        changes = []
         for key in dict.fromkeys([*before, *after]):
             was, will = before.get(key, SILENT), after.get(key, SILENT)
             if was != will:
-                if key in doubts:
-                    self._missing.setdefault(key, Counter())[now.lacks(doubts[key], environment)] += 1
-                yield self._changes.setdefault((key, was, will), Change(key, was, will))
+                lacks = now.lacks(doubts[key], environment) if key in doubts else ""
+                changes.append((self._changes.setdefault((key, was, will), Change(key, was, will)), lacks))
+        return "block" in before.values(), "block" in after.values(), changes
 
     def _exemplify(self, change: Change, record: Mapping[str, object], facts: Mapping[str, object]) -> None:
         if len(change.examples) < EXAMPLES:
