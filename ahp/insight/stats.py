@@ -130,19 +130,6 @@ class Window:
         runs = ((self._weeks[number], len([*run])) for number, run in groupby(numbers))
         return [*chain.from_iterable(repeat(name, many) for name, many in runs)]
 
-    def runs(self, table: Any) -> Iterator[tuple[str, range]]:
-        """The entries that are not too old: by week, where these are asked for, in the order of the log."""
-        start, end = self.start(table), len(table)
-        if self.question.by != "week":
-            yield "", range(start, end)
-            return
-        moment = 0
-        for week, run in groupby(self._by_moment):
-            moment += len([*run])
-            stop = bisect_left(table.moment, moment, start)
-            yield week, range(start, stop)
-            start = stop
-
     def signals(self) -> Iterator[tuple[str, int, int, int]]:
         """Of each signal its group, and its entries in the columns of level, marks (of itself) and answer."""
         signals, rows = self.notes.signals, self.rows
@@ -462,18 +449,16 @@ class _Sum:
             return tuple(sorted(filter(self.question.wants, rules))), self.policies.keys().isdisjoint(digests)
 
         judged = [*map(asked_at, places.hook, places.policy, places.working)]
-        numbers: dict[tuple[_Asked, str], int] = {}
-        labels = window.labels or [""] * len(places)
-        of_place = [numbers.setdefault(one, len(numbers)) for one in zip(judged, labels, strict=True)]
-        for week, rows in window.runs(evaluations):
-            taken = [array("i") for _ in numbers]
-            add = [one.append for one in taken]
-            cells = map(of_place.__getitem__, picked(evaluations, "place", rows))
-            for cell, tenths in zip(cells, picked(evaluations, "tenths", rows), strict=True):
-                add[cell](tenths)
-            for (about, label), spent in zip(numbers, taken, strict=True):
-                for name in self._evaluated(about, week or label, len(spent)):
-                    self._spent[name].append(spent)
+        rows = range(window.start(evaluations), len(evaluations))
+        alike = {asked: place for place, asked in enumerate(judged)}
+        about = map([alike[asked] for asked in judged].__getitem__, picked(evaluations, "place", rows))
+        labels = repeat("", len(rows)) if self.question.by == "rule" else window.groups(evaluations, rows)
+        taken: dict[tuple[int, str], array[int]] = defaultdict(lambda: array("i"))
+        for cell, tenths in zip(zip(about, labels, strict=True), picked(evaluations, "tenths", rows), strict=True):
+            taken[cell].append(tenths)
+        for (place, label), spent in taken.items():
+            for name in self._evaluated(judged[place], label, len(spent)):
+                self._spent[name].append(spent)
         for moment, place, many, is_denied in window.calls():
             self._evaluated(judged[place], window.label(place, moment), many)
             self.denied += is_denied

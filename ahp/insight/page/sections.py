@@ -27,14 +27,6 @@ _NOT_WORTH_A_FOLD = 3
 _ORDER = (advice.NOISY, advice.UNDECIDED, advice.BLIND_SPOT, advice.FLAPPING, advice.EFFECTIVE, advice.DORMANT)
 
 
-class Tile(NamedTuple):
-    """One of the few figures at the top; `id` names it for programs."""
-
-    id: str
-    value: str
-    text: str
-
-
 class Hint(NamedTuple):
     """What is advised on a rule: the kind in a word, the figures it rests on, what may help."""
 
@@ -43,49 +35,6 @@ class Hint(NamedTuple):
     word: str
     figures: str
     do: str
-
-
-class Granted(NamedTuple):
-    """A waiver with the days that are left of it, as a share of the longest one too.
-
-    `state` is `holds`, `soon` (it expires), `expired`, or `void`: it excuses nothing, as its rule or subject is gone.
-    """
-
-    rule: str
-    subject: str
-    approver: str
-    reason: str
-    expires: str
-    left: str
-    share: float
-    state: str
-    used: str
-
-
-class Waivers(NamedTuple):
-    """The waivers of the committed policy, or `problem`, the sentence that tells why there is nothing to show."""
-
-    listed: list[Granted]
-    problem: str
-
-
-class Content(NamedTuple):
-    """The page. `language` is of the words, `name` what the report is about."""
-
-    language: str
-    name: str
-    period: str
-    made: str
-    lead: list[str]
-    tiles: list[Tile]
-    hints: list[Hint]
-    more_hints: list[Hint]
-    hints_lead: str
-    sections: list[Section]
-    waivers: Waivers
-    comments: Table | None
-    is_empty: bool
-    is_filtered: bool
 
 
 def content(
@@ -98,10 +47,9 @@ def content(
     rule: str | None = None,
     policy: Policy | None = None,
     grades: Sequence[Grade] = (),
-) -> Content:
-    """The page about the project `name`; `waivers` is a sentence where they could not be read, `now` in seconds.
-
-    `policy` is the committed one, None where there is none or it does not load.
+) -> dict[str, Any]:
+    """What page.html shows of the project `name`; `waivers` is a sentence where they could not be read, `now` in
+    seconds. `policy` is the committed one, None where there is none or it does not load.
     """
     digests = {rule.key: rule_digest(rule, policy) for rule in policy.rules} if policy else None
     begin, end = told.rules.begin, told.rules.end
@@ -113,22 +61,24 @@ def content(
     hints = _hints(told, say, policy)
     shown = _HINTS if len(hints) > _HINTS + _NOT_WORTH_A_FOLD else len(hints)
     drawn = (over_time, rules, stories, actors)
-    return Content(
-        say.language,
-        one_line(name),
-        period,
-        made,
-        _lead(told, say),
-        _tiles(told, say),
-        hints[:shown],
-        hints[shown:],
-        say("advice_lead" if hints else "advice_none", sample=advice.SAMPLE),
-        [*(one(told, say) for one in drawn), *_outcomes(grades, say)] if begin else [],
-        _waivers(waivers, told, say, now, digests),
-        _comments(told, say),
-        not begin,
-        len([one for one in told.rules.groups if one.signals]) > 1,
-    )
+    given = [] if isinstance(waivers, str) else _waivers(waivers, told, say, now, digests)
+    return {
+        "language": say.language,
+        "name": one_line(name),
+        "period": period,
+        "made": made,
+        "lead": _lead(told, say),
+        "tiles": _tiles(told, say),
+        "hints": hints[:shown],
+        "more_hints": hints[shown:],
+        "hints_lead": say("advice_lead" if hints else "advice_none", sample=advice.SAMPLE),
+        "sections": [*(one(told, say) for one in drawn), *_outcomes(grades, say)] if begin else [],
+        "waivers": given,
+        "no_waivers": waivers if isinstance(waivers, str) else say("waivers_none"),
+        "comments": _comments(told, say),
+        "is_empty": not begin,
+        "is_filtered": len([one for one in told.rules.groups if one.signals]) > 1,
+    }
 
 
 def _lead(told: Overview, say: Texts) -> list[str]:
@@ -165,18 +115,19 @@ def _fixable(told: Overview) -> tuple[int, int]:
     return states.total() - states["open"], states["fixed"]
 
 
-def _tiles(told: Overview, say: Texts) -> list[Tile]:
+def _tiles(told: Overview, say: Texts) -> list[tuple[str, str, str]]:
+    """The few figures at the top: a name for programs, the value, the words."""
     stats, whole = told.rules, told.whole
     closed, fixed = _fixable(told)
     everything = whole.episodes + whole.excuses.get("waived", 0)
     none = say("none")
     return [
-        Tile("evaluations", many(stats.evaluations), say("tile_asked")),
-        Tile("denied", many(stats.denied), say("tile_denied")),
-        Tile("fixed", percent(fixed / closed) if closed else none, say("tile_fixed")),
-        Tile("after", say.duration(whole.seconds.median) if whole.seconds else none, say("tile_after")),
-        Tile("excused", percent(whole.excused / everything) if everything else none, say("tile_excused")),
-        Tile("open", many(told.open_count), say("tile_open")),
+        ("evaluations", many(stats.evaluations), say("tile_asked")),
+        ("denied", many(stats.denied), say("tile_denied")),
+        ("fixed", percent(fixed / closed) if closed else none, say("tile_fixed")),
+        ("after", say.duration(whole.seconds.median) if whole.seconds else none, say("tile_after")),
+        ("excused", percent(whole.excused / everything) if everything else none, say("tile_excused")),
+        ("open", many(told.open_count), say("tile_open")),
     ]
 
 
@@ -206,10 +157,12 @@ def _basis(told: Overview, hint: advice.Advice, say: Texts) -> str:
 
 
 def _waivers(
-    given: Sequence[Waiver] | str, told: Overview, say: Texts, now: float, digests: Mapping[str, str] | None
-) -> Waivers:
-    if isinstance(given, str):
-        return Waivers([], given)
+    given: Sequence[Waiver], told: Overview, say: Texts, now: float, digests: Mapping[str, str] | None
+) -> list[dict[str, Any]]:
+    """Each with the days that are `left` of it, as a `share` of the longest one too.
+
+    `state` is `holds`, `soon` (it expires), `expired`, or `void`: it excuses nothing, as its rule or subject is gone.
+    """
     today = datetime.datetime.fromtimestamp(now, datetime.UTC).date()
     listed = []
     for one in sorted(given, key=lambda waiver: waiver.expires):
@@ -217,19 +170,19 @@ def _waivers(
         is_void = digests is not None and one.is_void(digests)
         state = "expired" if left < 0 else "void" if is_void else "soon" if left <= WARNED_DAYS else "holds"
         listed.append(
-            Granted(
-                one_line(one.rule),
-                say("everything") if one.subject == "*" else one_line(one.subject),
-                one_line(one.approver),
-                one_line(one.reason, 400),
-                one.expires.isoformat(),
-                say(state) if state in ("expired", "void") else say.count(left, "day"),
-                0.0 if state == "void" else min(1.0, max(0.0, left / LONGEST_DAYS)),
-                state,
-                f"{told.waived.get(one.name, 0):,}",
-            )
+            {
+                "rule": one_line(one.rule),
+                "subject": say("everything") if one.subject == "*" else one_line(one.subject),
+                "approver": one_line(one.approver),
+                "reason": one_line(one.reason, 400),
+                "expires": one.expires.isoformat(),
+                "left": say(state) if state in ("expired", "void") else say.count(left, "day"),
+                "share": 0.0 if state == "void" else min(1.0, max(0.0, left / LONGEST_DAYS)),
+                "state": state,
+                "used": f"{told.waived.get(one.name, 0):,}",
+            }
         )
-    return Waivers(listed, "" if listed else say("waivers_none"))
+    return listed
 
 
 def _comments(told: Overview, say: Texts) -> Table | None:

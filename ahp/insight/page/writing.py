@@ -6,11 +6,11 @@ import base64
 import hashlib
 import re
 import xml.etree.ElementTree as tree
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
 
-from ahp.insight.page.sections import Content
 from ahp.insight.page.texts import Texts
 from ahp.system import installed
 from ahp.system.errors import AhpError
@@ -18,7 +18,7 @@ from ahp.system.errors import AhpError
 _KINDS = ("block", "control", "prompt", "aid", "fixed", "passed", "reset", "forgotten", "open", "given")
 
 
-def write(page: Content, say: Texts) -> str:
+def write(page: Mapping[str, Any], say: Texts) -> str:
     """The text of the page. Raises AhpError where what it is made with is not installed."""
     try:
         import jinja2

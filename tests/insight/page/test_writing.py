@@ -18,7 +18,7 @@ import pytest
 from ahp.insight import advice, overview, stats
 from ahp.insight.advice import Advice, many, percent
 from ahp.insight.page import sections, writing
-from ahp.insight.page.sections import Content, content
+from ahp.insight.page.sections import content
 from ahp.insight.page.texts import Texts
 from ahp.insight.page.writing import write
 from ahp.insight.stats import Stats
@@ -48,7 +48,7 @@ class Made:
         self.whole = overview.collect(str(folder), now=lively.END)
         self.text = self.written("en")
 
-    def page(self, language: str, waivers: Any = WAIVERS) -> Content:
+    def page(self, language: str, waivers: Any = WAIVERS) -> dict[str, Any]:
         return content("a <project>", self.whole, waivers, Texts(language), now=lively.END, rule="*")
 
     def written(self, language: str) -> str:
@@ -181,12 +181,12 @@ def test_much_advice_is_folded_and_what_hurts_stands_first(made: Made, monkeypat
     monkeypatch.setattr(advice, "advise", lambda stats, policy: told)
     monkeypatch.setattr(writing, "draw", lambda spec: "")
     page = made.page("en")
-    assert [one.kind for one in page.hints] == ["noisy"] + ["effective"] * 5
-    assert [one.rule for one in page.more_hints] == ["rule-0", "rule-2", "rule-4", "rule-6", "rule-8"]
+    assert [one.kind for one in page["hints"]] == ["noisy"] + ["effective"] * 5
+    assert [one.rule for one in page["more_hints"]] == ["rule-0", "rule-2", "rule-4", "rule-6", "rule-8"]
     folded = made.written("en").partition("<details><summary>5 more</summary>")[2].partition("</details>")[0]
     assert folded.count("data-rule=") == 5
     del told[:2]
-    assert (len(made.page("en").hints), made.page("en").more_hints) == (9, [])
+    assert (len(made.page("en")["hints"]), made.page("en")["more_hints"]) == (9, [])
 
 
 def test_chinese_advice_has_the_figures_it_rests_on(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,14 +194,14 @@ def test_chinese_advice_has_the_figures_it_rests_on(made: Made, monkeypatch: pyt
     monkeypatch.setattr(one, "reopened", one.states["fixed"])
     kinds = [Advice(one.name, kind, "figures", "do", "shadow") for kind in (advice.FLAPPING, advice.NOISY)]
     monkeypatch.setattr(advice, "advise", lambda stats, policy: kinds)
-    noisy, flapping = made.page("zh").hints
+    noisy, flapping = made.page("zh")["hints"]
     assert "已修正" in noisy.figures and "复发" not in noisy.figures and "一天内复发 100%" in flapping.figures
-    assert [section.notes for section in made.page("en").sections if section.id == "actors"] == [[]]
+    assert [section.notes for section in made.page("en")["sections"] if section.id == "actors"] == [[]]
     for module in (advice, sections):
         monkeypatch.setattr(module, "never_fixed", lambda stats: {one.name})
     page = made.page("zh")
-    assert "已修正" not in page.hints[0].figures
-    (noted,) = [section.notes for section in page.sections if section.id == "actors"]
+    assert "已修正" not in page["hints"][0].figures
+    (noted,) = [section.notes for section in page["sections"] if section.id == "actors"]
     assert noted[0].startswith(f"{one.episodes} 个事件只关乎工具调用")
 
 
@@ -272,7 +272,7 @@ def test_what_a_log_may_lack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "Nothing to show for this time" in written_of([json.dumps(odd)], tmp_path / "odd").ids["time"]  # no level
     assert "Show rules that contain" not in quiet.ids["advice"]
     of_one_day = overview.collect(str(tmp_path / "quiet"), now=lively.END)
-    assert content("x", of_one_day, [], Texts("en"), now=lively.END).period == "5 January 2026"
+    assert content("x", of_one_day, [], Texts("en"), now=lively.END)["period"] == "5 January 2026"
     for n in range(20):
         told.attempt({"subject": f"b{n}", "host": "git", "actor": ""}, {"no-secrets": ("block", told.id())}, {})
     without = [line for line in told.lines if '"kind": "policy"' not in line]
