@@ -11,7 +11,7 @@ import json
 import sys
 from array import array
 from collections.abc import Callable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -141,14 +141,6 @@ class Episodes(Table):
     flags: Byte
 
 
-class Evaluations(Table):
-    """An entry a verdict: the tenths of a millisecond that it took, -1 where untold."""
-
-    place: Whole
-    moment: Whole
-    tenths: Signed
-
-
 class Calls(Table):
     """An entry for so many tool calls that no verdict tells of."""
 
@@ -166,7 +158,7 @@ class Skips(Table):
 
 
 class Events(Table):
-    """An entry a commit that no hook judged, or a verdict that refused."""
+    """An entry a verdict, one that refused, or a commit that no hook judged."""
 
     place: Whole
     moment: Whole
@@ -181,8 +173,8 @@ class Notes:
         self.moments, self.places = Moments(), Places()
         self.moments.at.append(0.0)  # what comes before any time is told
         self.signals, self.episodes = Signals(), Episodes()
-        self.evaluations, self.calls, self.skips = Evaluations(), Calls(), Skips()
-        self.bypasses, self.refusals = Events(), Events()
+        self.calls, self.skips = Calls(), Skips()
+        self.evaluations, self.bypasses, self.refusals = Events(), Events(), Events()
         self.messages: list[str] = []
         """The last message of each episode."""
         self.waived: dict[int, str] = {}
@@ -361,7 +353,6 @@ LEVELS = ("", *LEVEL_OF)
 _NUMBER_OF = {level: number for number, level in enumerate(LEVELS)}
 _CLIMBED = {(level, declared) for level in LEVEL_OF for declared in LEVEL_OF if strength(level) > strength(declared)}
 _SWEPT_EVERY = 4096  # signals
-_LONGEST = 1 << 27  # milliseconds
 _NOWHERE = (0, 0, 0)  # nobody asks where a line is
 _PLACE = ("hook", "subject", "actor", "environment", "policy", "working")
 
@@ -519,12 +510,9 @@ class Chronicle(Fold):
         if self.store.someone_waits(get("subject"), get("actor")):
             self._record, self.store.row = record, -1
             self._verdict(record, _NOWHERE)
-        place, moment, ms = self._place(record), len(notes.moments.at) - 1, get("ms")
-        tenths = _tenths_of(ms) if type(ms) is float or type(ms) is int else -1
-        evaluations = notes.evaluations
-        evaluations.place.append(place)
-        evaluations.moment.append(moment)
-        evaluations.tenths.append(tenths)
+        place, moment = self._place(record), len(notes.moments.at) - 1
+        notes.evaluations.place.append(place)
+        notes.evaluations.moment.append(moment)
         if self._of_event and event_of(record) == self._event:
             self._judged(place)
             self._of_event = []
@@ -625,12 +613,6 @@ def _is_about_it(record: Mapping[str, object]) -> bool:
     """Whether what the signal was about has changed: one file of several that it was about is too little to tell."""
     covered, files = record.get("covered"), record.get("files")
     return not (covered == 1 and isinstance(files, int) and files > 1)
-
-
-@lru_cache(maxsize=1 << 16)
-def _tenths_of(ms: float) -> int:
-    """Milliseconds as the figures have them: whole tenths, -1 where they are none."""
-    return round(ms * 10) if 0 <= ms < _LONGEST else -1
 
 
 _NOTES: dict[str, Callable[[Chronicle, Mapping[str, object]], None]] = {

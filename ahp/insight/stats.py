@@ -6,7 +6,6 @@ Counted are episodes and attempts, not repeats. A quantile is the smallest value
 from __future__ import annotations
 
 import time
-from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -270,8 +269,7 @@ class Figures:
     Of the `episodes` each is one of open, fixed, overridden, bypassed, reset (the change shares too little with what
     the signal was about to tell), withdrawn (a person ended it), forgotten. `seconds` and `tries` until fixed, of them
     `at_once` by the first try, `slow` by `SLOW_TRIES` or more; `reopened` within a day of it. `excused` episodes and
-    waivers are a proxy for false positives: dismissed by a person, risk taken, bypassed, commented on, waived. `ms` of
-    the evaluations it was asked in: the log does not tell what one rule costs.
+    waivers are a proxy for false positives: dismissed by a person, risk taken, bypassed, commented on, waived.
     """
 
     name: str
@@ -297,7 +295,6 @@ class Figures:
     excuses: dict[str, int] = field(default_factory=dict)
     excused: int = 0
     bypasses: int = 0
-    ms: Spread | None = None
     comment_count: int = 0
     comments: list[Comment] = field(default_factory=list)
 
@@ -376,7 +373,6 @@ class _Sum:
         self.begin = self.end = 0.0
         self.evaluations = self.denied = self.undescribed = 0
         self.found: dict[str, Figures] = {}
-        self._spent: dict[str, list[array[int]]] = defaultdict(list)  # tenths of a millisecond, -1: untold
         self._seconds: dict[str, Counter[float]] = defaultdict(Counter)
         self._tries: dict[str, Counter[float]] = defaultdict(Counter)
 
@@ -439,7 +435,7 @@ class _Sum:
                 self._seconds[one[0]][took] += 1
 
     def _add_evaluations(self, window: Window) -> None:
-        """Counts how often each group was asked and what that took, and of how many evaluations nobody knows whom."""
+        """Counts how often each group was asked, and of how many evaluations nobody knows whom."""
         words, places, evaluations = window.words, window.notes.places, window.notes.evaluations
 
         @cache
@@ -450,21 +446,16 @@ class _Sum:
 
         judged = [*map(asked_at, places.hook, places.policy, places.working)]
         rows = range(window.start(evaluations), len(evaluations))
-        alike = {asked: place for place, asked in enumerate(judged)}
-        about = map([alike[asked] for asked in judged].__getitem__, picked(evaluations, "place", rows))
         labels = repeat("", len(rows)) if self.question.by == "rule" else window.groups(evaluations, rows)
-        taken: dict[tuple[int, str], array[int]] = defaultdict(lambda: array("i"))
-        for cell, tenths in zip(zip(about, labels, strict=True), picked(evaluations, "tenths", rows), strict=True):
-            taken[cell].append(tenths)
-        for (place, label), spent in taken.items():
-            for name in self._evaluated(judged[place], label, len(spent)):
-                self._spent[name].append(spent)
+        alike = Counter(zip(picked(evaluations, "place", rows), labels, strict=True))
+        for (place, label), many in alike.items():
+            self._evaluated(judged[place], label, many)
         for moment, place, many, is_denied in window.calls():
             self._evaluated(judged[place], window.label(place, moment), many)
             self.denied += is_denied
 
-    def _evaluated(self, about: _Asked, label: str, many: int) -> Iterable[str]:
-        """Counts so many evaluations that are alike; gives their groups."""
+    def _evaluated(self, about: _Asked, label: str, many: int) -> None:
+        """Counts so many evaluations that are alike."""
         rules, is_unknown = about
         counts = bool(rules) or self.question.rule is None
         names: Iterable[str] = rules if self.question.by == "rule" else (label,) if counts else ()
@@ -472,7 +463,6 @@ class _Sum:
         self.evaluations += many * counts
         for name in names if many else ():
             self.of(name).asked += many
-        return names if many else ()
 
     def _add_rest(self, window: Window) -> None:
         """What was passed over, bypassed, refused, waived and commented on."""
@@ -502,14 +492,8 @@ class _Sum:
 
     def stats(self, in_force: list[Asked]) -> Stats:
         """What came of it."""
-        spreads: dict[tuple[int, ...], Spread | None] = {}
         for name, figures in self.found.items():
-            alike = tuple(map(id, self._spent[name]))  # as for rules that were always asked together
-            if alike not in spreads:
-                values = chain.from_iterable(self._spent[name])
-                spreads[alike] = _milliseconds(Spread.of(Counter(tenths for tenths in values if tenths >= 0)))
-            figures.ms, figures.seconds = spreads[alike], Spread.of(self._seconds[name])
-            figures.tries = Spread.of(self._tries[name])
+            figures.seconds, figures.tries = Spread.of(self._seconds[name]), Spread.of(self._tries[name])
             figures.comments = sorted(figures.comments, key=lambda one: one.at)[-COMMENTS_KEPT:]
             figures.levels = {word: figures.levels[word] for word in LEVELS if word in figures.levels}
             figures.answers = dict(
@@ -521,10 +505,6 @@ class _Sum:
             ordered.sort(key=lambda one: one.name)
         counts = self.evaluations, self.denied, self.undescribed
         return Stats(self.question.by, self.begin, self.end, *counts, ordered, in_force)
-
-
-def _milliseconds(tenths: Spread | None) -> Spread | None:
-    return Spread(tenths.count, tenths.median / 10, tenths.p90 / 10) if tenths else None
 
 
 def _most_first(counted: dict[str, int]) -> dict[str, int]:

@@ -169,28 +169,28 @@ class Reference(JournalReference):
     def policies(self) -> dict[str, list[list[str]]]:
         return {r["digest"]: r["rules"] for r in self.records if r["kind"] == "policy"}
 
-    def evaluations(self) -> list[tuple[dict[str, Any], int, float | None, int]]:
-        """Record, its place, milliseconds, how many."""
-        found: list[tuple[dict[str, Any], int, float | None, int]] = []
+    def evaluations(self) -> list[tuple[dict[str, Any], int, int]]:
+        """Record, its place, how many."""
+        found: list[tuple[dict[str, Any], int, int]] = []
         for n, r in enumerate(self.records):
             if n < self.start:
                 continue
             if r["kind"] == "verdict":
-                found.append((r, n, r.get("ms"), 1))
+                found.append((r, n, 1))
             if r["kind"] == "count":
-                found += [({**c, "subject": c["session"], "kind": "count"}, n, None, c["calls"]) for c in r["calls"]]
+                found += [({**c, "subject": c["session"], "kind": "count"}, n, c["calls"]) for c in r["calls"]]
         last: list[Any] = []
         for s in self.signals_since():
             r = s["record"]
             if event(r) != last and FAMILY[r["hook"]] == "tool-use":
-                found.append(({**r, "kind": "call"}, s["n"], None, 1))
+                found.append(({**r, "kind": "call"}, s["n"], 1))
             last = event(r)
         return found
 
     def head(self) -> tuple[int, int]:
         """How many evaluations asked a rule that is wanted, and how many of all refused."""
         told = self.evaluations()
-        asked = sum(many for r, _, _, many in told if self.asked(r) or not self.only)
+        asked = sum(many for r, _, many in told if self.asked(r) or not self.only)
         return asked, sum(r.get("decision") == "deny" for r, *_ in told)
 
     def asked(self, r: dict[str, Any]) -> set[str]:
@@ -205,16 +205,15 @@ class Reference(JournalReference):
         groups: dict[str, dict[str, Any]] = {}
 
         def of(name: str) -> dict[str, Any]:
-            empty: dict[str, Any] = {"ms": [], "seconds": [], "tries": [], "states": Counter()}
+            empty: dict[str, Any] = {"seconds": [], "tries": [], "states": Counter()}
             more = {"excuses": Counter(), "answers": Counter(), "levels": Counter(), "n": Counter()}
             return groups.setdefault(name, {**empty, **more, "waivers": set(), "comments": []})
 
-        for r, n, ms, many in self.evaluations():
+        for r, n, many in self.evaluations():
             asked = self.asked(r)
             names = asked if self.by == "rule" else {self.group(r, n)} if asked or not self.only else set()
             for name in names:
                 of(name)["n"]["asked"] += many
-                of(name)["ms"] += [ms] if ms is not None else []
         for n, r in enumerate(self.records[self.start :], self.start):
             for skip in r.get("skipped", []) if r["kind"] == "verdict" else []:
                 if self.wants(skip["rule"]):
@@ -307,7 +306,7 @@ def told(g: dict[str, Any]) -> dict[str, Any]:
     return {
         **{name: many for name, many in g["n"].items() if many},
         **{name: dict(g[name]) for name in ("levels", "states", "excuses") if g[name]},
-        **{name: spread(g[name]) for name in ("ms", "seconds", "tries") if g[name]},
+        **{name: spread(g[name]) for name in ("seconds", "tries") if g[name]},
         **({"answers": answers} if answers else {}),
         **({"comments": g["comments"]} if g["comments"] else {}),
     }

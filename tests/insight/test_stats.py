@@ -60,7 +60,7 @@ def shown(one: Figures) -> dict[str, Any]:
     more = ("episodes", "at_once", "slow", "reopened", "excused", "bypasses")
     told: dict[str, Any] = {name: getattr(one, name) for name in numbers + more if getattr(one, name)}
     told |= {name: getattr(one, name) for name in ("levels", "states", "excuses") if getattr(one, name)}
-    spreads = {"ms": one.ms, "seconds": one.seconds, "tries": one.tries}
+    spreads = {"seconds": one.seconds, "tries": one.tries}
     told |= {name: (s.count, s.median, s.p90) for name, s in spreads.items() if s}
     told |= {"answers": {k: [a.given, a.derived] for k, a in one.answers.items()}} if one.answers else {}
     return told | ({"comments": [comment.text for comment in one.comments]} if one.comments else {})

@@ -211,7 +211,7 @@ def _sheet(one: Figures, stats: Stats) -> Iterator[str]:
 
 def _parts(one: Figures, may_fix: bool) -> Iterator[tuple[str, str]]:
     closed, states = one.episodes - one.states.get("open", 0), one.states
-    yield "asked", counted(one.asked, "time") + _spread(one.ms, "{:.0f} ms")
+    yield "asked", counted(one.asked, "time")
     levels = ", ".join(f"{number} {level}" for level, number in sorted(one.levels.items()))
     climbed = f"; {one.climbed} above its own level" if one.climbed else ""
     yield (
@@ -251,10 +251,6 @@ def _parts(one: Figures, may_fix: bool) -> Iterator[tuple[str, str]]:
         yield "feedback", counted(one.comment_count, "comment") + ", the last ones first" * (one.comment_count > 1)
     for comment in reversed(one.comments):
         yield "", f"{clock.iso(comment.at)[:10]} {one_line(comment.by, 60)}: {one_line(comment.text, 400)}"
-
-
-def _spread(spread: Spread | None, form: str) -> str:
-    return f", half within {form.format(spread.median)}, nine in ten within {form.format(spread.p90)}" if spread else ""
 
 
 def _tries(number: float) -> str:

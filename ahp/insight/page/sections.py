@@ -455,14 +455,9 @@ def _as_shares(bar: Bar, total: int) -> Bar:
 
 
 def _rules_table(found: Sequence[Figures], unfixed: Collection[str], say: Texts) -> Table:
-    heads = ["rule", "asked", "episodes", "attempts", "fixed", "after", "tries", "forgotten", "excused", "ms"]
+    heads = ["rule", "asked", "episodes", "attempts", "fixed", "after", "tries", "forgotten", "excused"]
     rows = [
-        [
-            Cell(one_line(one.name, _NAME)),
-            _number(one.asked),
-            *_figures(one, say, one.name not in unfixed),
-            Cell(f"{one.ms.median:.0f}" if one.ms else "", True),
-        ]
+        [Cell(one_line(one.name, _NAME)), _number(one.asked), *_figures(one, say, one.name not in unfixed)]
         for one in found[:_LISTED]
     ]
     return Table(
