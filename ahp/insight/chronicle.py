@@ -434,7 +434,6 @@ class Chronicle(Fold):
         return self._places[told]
 
     def _end_told(self, record: Mapping[str, object]) -> None:
-        self.store.someone_waits(record.get("subject"), record.get("actor"))
         self._end(record, _NOWHERE)
 
     def _signal_told(self, record: Mapping[str, object]) -> None:
@@ -443,7 +442,6 @@ class Chronicle(Fold):
         if key in store.rows:
             return  # a copied line
         store.row = store.rows[key] = len(signals)
-        store.someone_waits(record.get("subject"), record.get("actor"))
         store.message = sys.intern(str(record.get("message") or ""))  # many are alike
         self._add(record, key)
         if len(signals) % _SWEPT_EVERY == 0:
@@ -616,7 +614,6 @@ def _is_about_it(record: Mapping[str, object]) -> bool:
 
 
 _NOTES: dict[str, Callable[[Chronicle, Mapping[str, object]], None]] = {
-    "verdict": Chronicle._verdict_told,
     "signal": Chronicle._signal_told,
     "response": Chronicle._response_told,
     "episode-end": Chronicle._end_told,

@@ -119,12 +119,6 @@ class SqlStore:
     def close(self) -> None:
         self._db.close()
 
-    @property
-    def version(self) -> int:
-        """The version of its tables, 0 for an empty file."""
-        found = self._db.execute("PRAGMA user_version").fetchone()[0]
-        return int(found)
-
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All that happens inside is kept, or nothing of it. One process at a time."""
@@ -152,7 +146,7 @@ class SqlStore:
 
     def meta(self) -> dict[str, object]:
         """How far it has read (`checkpoint.Checkpoint`), and `at`; empty before the first time."""
-        if self.version != VERSION:
+        if self._db.execute("PRAGMA user_version").fetchone()[0] != VERSION:
             return {}
         return dict(self._db.execute("SELECT name, value FROM meta").fetchall())
 

@@ -27,16 +27,6 @@ _NOT_WORTH_A_FOLD = 3
 _ORDER = (advice.NOISY, advice.UNDECIDED, advice.BLIND_SPOT, advice.FLAPPING, advice.EFFECTIVE, advice.DORMANT)
 
 
-class Hint(NamedTuple):
-    """What is advised on a rule: the kind in a word, the figures it rests on, what may help."""
-
-    rule: str
-    kind: str
-    word: str
-    figures: str
-    do: str
-
-
 def content(
     name: str,
     told: Overview,
@@ -131,12 +121,14 @@ def _tiles(told: Overview, say: Texts) -> list[tuple[str, str, str]]:
     ]
 
 
-def _hints(told: Overview, say: Texts, policy: Policy | None) -> list[Hint]:
+def _hints(told: Overview, say: Texts, policy: Policy | None) -> list[dict[str, str]]:
+    """What is advised on rules: the kind in a `word`, the `figures` it rests on, what may help."""
     found = []
     for one in sorted(advice.advise(told.rules, policy), key=lambda one: _ORDER.index(one.kind)):
         change = say(f"change_{one.change or 'none'}") if one.kind == advice.NOISY else ""
         figures = one.figures if say.language == "en" else _basis(told, one, say)
-        found.append(Hint(one_line(one.rule), one.kind, say(one.kind), figures, say(f"do_{one.kind}", change=change)))
+        about = {"rule": one_line(one.rule), "kind": one.kind, "word": say(one.kind), "figures": figures}
+        found.append({**about, "do": say(f"do_{one.kind}", change=change)})
     return found
 
 

@@ -181,8 +181,8 @@ def test_much_advice_is_folded_and_what_hurts_stands_first(made: Made, monkeypat
     monkeypatch.setattr(advice, "advise", lambda stats, policy: told)
     monkeypatch.setattr(writing, "draw", lambda spec: "")
     page = made.page("en")
-    assert [one.kind for one in page["hints"]] == ["noisy"] + ["effective"] * 5
-    assert [one.rule for one in page["more_hints"]] == ["rule-0", "rule-2", "rule-4", "rule-6", "rule-8"]
+    assert [one["kind"] for one in page["hints"]] == ["noisy"] + ["effective"] * 5
+    assert [one["rule"] for one in page["more_hints"]] == ["rule-0", "rule-2", "rule-4", "rule-6", "rule-8"]
     folded = made.written("en").partition("<details><summary>5 more</summary>")[2].partition("</details>")[0]
     assert folded.count("data-rule=") == 5
     del told[:2]
@@ -195,12 +195,12 @@ def test_chinese_advice_has_the_figures_it_rests_on(made: Made, monkeypatch: pyt
     kinds = [Advice(one.name, kind, "figures", "do", "shadow") for kind in (advice.FLAPPING, advice.NOISY)]
     monkeypatch.setattr(advice, "advise", lambda stats, policy: kinds)
     noisy, flapping = made.page("zh")["hints"]
-    assert "已修正" in noisy.figures and "复发" not in noisy.figures and "一天内复发 100%" in flapping.figures
+    assert "已修正" in noisy["figures"] and "复发" not in noisy["figures"] and "一天内复发 100%" in flapping["figures"]
     assert [section.notes for section in made.page("en")["sections"] if section.id == "actors"] == [[]]
     for module in (advice, sections):
         monkeypatch.setattr(module, "never_fixed", lambda stats: {one.name})
     page = made.page("zh")
-    assert "已修正" not in page["hints"][0].figures
+    assert "已修正" not in page["hints"][0]["figures"]
     (noted,) = [section.notes for section in page["sections"] if section.id == "actors"]
     assert noted[0].startswith(f"{one.episodes} 个事件只关乎工具调用")
 
