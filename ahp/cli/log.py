@@ -246,19 +246,15 @@ def _print(records: Iterable[Mapping[str, object]], form: str) -> bool:
     """Whether there was anything to print."""
 
     printed = False
-    if form == "json":
-        for record in records:
-            click.echo(jsontext.encode(record))
-            printed = True
-    elif sys.stdout.isatty():
+    if form != "json" and sys.stdout.isatty():
         rows = map(_row, records)
         while part := list(islice(rows, _AT_ONCE)):
             table(part, styles=_STYLES)
             printed = True
-    else:
-        for record in records:
-            click.echo("  ".join(field for field in _fields(record) if field))
-            printed = True
+        return printed
+    for record in records:
+        click.echo(jsontext.encode(record) if form == "json" else "  ".join(filter(None, _fields(record))))
+        printed = True
     return printed
 
 

@@ -308,7 +308,7 @@ class ObservedStore(PassingStore):
         if marks & OVERRIDDEN:
             self.notes.flag(known.number, PASSED)
         change = signal.act.change
-        if change and len(known.changes) < _CHANGES:
+        if change and len(known.changes) < _CHANGES and signal.key not in self.refused:  # no commit goes round a push
             known.changes.add(change)
 
     def close(self, episode: Episode, state: int, at: float) -> None:
