@@ -184,7 +184,7 @@ def _told(record: Mapping[str, object]) -> None:
         click.echo(f"  {one_line(told, 1000)}")
     for key, how in _PASSED.items():
         if record.get(key):
-            click.echo(f"it passed all the same: {how} {one_line(str(record[key]))}")
+            click.echo(f"it passed all the same: {how} {one_line(str(record[key]))} (claimed)")
     if record.get("action"):
         click.echo(f"answered: {one_line(str(record['action']))}")
 

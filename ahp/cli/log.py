@@ -12,6 +12,7 @@ import click
 from ahp.cli.groups import Group
 from ahp.cli.options import TEXT_OR_JSON, seconds_of
 from ahp.journal import anchors, query
+from ahp.journal.answers import RISK
 from ahp.journal.append import Journal
 from ahp.journal.place import journal_of
 from ahp.journal.query import Filter, Open
@@ -273,7 +274,10 @@ def _fields(record: Mapping[str, object]) -> list[str]:
     marks = [mark for mark in ("shadow", "undecidable") if record.get(mark)]
     # What a log says anybody may have written into it (authority §8.5).
     marks += ["waived, claimed"] if record.get("waived") else []
-    marks += ["passed once, claimed"] if record.get("overrides") else []
+    if record.get("overrides"):
+        marks.append("passed once, claimed")
+    elif record.get("action") == RISK or record.get("kind") == "skip":
+        marks.append("claimed")
     return [
         word("timestamp").replace("T", " ")[:19],
         (word("intensity") or word("kind")).ljust(7),

@@ -21,6 +21,7 @@ from ahp.cli import log, respond
 from ahp.hosts.git import install as installing
 from ahp.journal.append import Journal
 from ahp.journal.place import journal_of
+from ahp.protocol import records
 from ahp.system import clock, git
 from ahp.system.errors import AhpError
 from tests.conftest import Repo
@@ -123,6 +124,14 @@ def test_a_block_that_a_person_let_pass_is_told_from_one_that_held(journal: Jour
     journal.append([_signal("c" + ID[1:], "block", overrides=ID)])
     lines = run(log.command).output.splitlines()
     assert ["passed once, claimed" in line for line in lines] == [False, False, True]
+
+
+def test_an_answer_that_lets_a_block_pass_is_claimed(journal: Journal) -> None:
+    refused = _signal("d" + ID[1:], "block")
+    risk = records.response(refused, clock.iso(clock.now()), "proceed_with_risk", "human", feedback="x")
+    journal.append([refused, risk])
+    lines = run(log.command).output.splitlines()
+    assert ["claimed  → proceed_with_risk" in line for line in lines] == [False, False, True]
 
 
 class Terminal(io.StringIO):
