@@ -21,7 +21,7 @@ from ahp.journal.append import Journal
 from ahp.journal.verify import verify
 from tests.hosts.git.gated import Gated
 
-ROUNDS = int(os.environ.get("AHP_TEST_ROUNDS") or 12)
+ROUNDS = int(os.environ.get("AHP_TEST_ROUNDS") or 80)
 FROM = int(os.environ.get("AHP_TEST_ROUNDS_FROM") or 0)
 AT_ONCE = 20
 POLICY = """\
