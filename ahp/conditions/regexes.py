@@ -19,27 +19,35 @@ def regex(pattern: str) -> "Test":
     Text is matched as UTF-8; the bytes of an undecodable file name stand for themselves. A flag like `(?i)` must come
     first.
     """
-    _, spans = _matcher(pattern, captures=False)
-    return lambda text: bool(spans(*_encoded(text))[0][0] >= 0)
+    _, match, unanchored = _matcher(pattern, captures=False)
+
+    def test(text: str) -> bool:  # once for each line of a change: no call that is not needed
+        try:
+            data = text.encode("utf-8", "surrogateescape") if len(text) <= MAX_CHARS else _encoded(text)[0]
+        except UnicodeEncodeError:
+            data = _encoded(text)[0]
+        return match(unanchored, data, 0, len(data))[0][0] >= 0
+
+    return test
 
 
 def groups(pattern: str) -> "Callable[[str], list[str]]":
     """The groups of the first match, "" for one that takes no part; [] where there is none. Raises PatternError."""
-    compiled, spans = _matcher(pattern, captures=True)
+    compiled, match, unanchored = _matcher(pattern, captures=True)
     if not compiled.NumberOfCapturingGroups():
         raise PatternError("no part of it stands in parentheses")
 
     def found(text: str) -> list[str]:
         data, errors = _encoded(text)
-        whole, *parts = spans(data, errors)
+        whole, *parts = match(unanchored, data, 0, len(data))
         none = whole[0] < 0
         return [] if none else [data[begin:end].decode("utf-8", errors) if begin >= 0 else "" for begin, end in parts]
 
     return found
 
 
-def _matcher(pattern: str, captures: bool) -> "tuple[Any, Callable[[bytes, str], list[tuple[int, int]]]]":
-    """The compiled expression, and where in a text it and its groups match."""
+def _matcher(pattern: str, captures: bool) -> "tuple[Any, Callable[..., list[tuple[int, int]]], object]":
+    """The compiled expression; what tells where in a text it and its groups match; and that it does so anywhere."""
     _flags_first(pattern)
     re2 = _load()
     options = re2.Options()
@@ -52,9 +60,7 @@ def _matcher(pattern: str, captures: bool) -> "tuple[Any, Callable[[bytes, str],
         raise PatternError("the regex holds half a surrogate pair") from None
     if not compiled.ok():
         raise PatternError(compiled.error().decode("utf-8", "replace"))
-    match, unanchored = compiled.Match, re2.Anchor.UNANCHORED
-
-    return compiled, lambda data, _: match(unanchored, data, 0, len(data))
+    return compiled, compiled.Match, re2.Anchor.UNANCHORED
 
 
 def _encoded(text: str) -> tuple[bytes, str]:
