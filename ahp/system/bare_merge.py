@@ -21,7 +21,7 @@ _SETTINGS = {
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_NO_LAZY_FETCH": "1",
 }
-_AUTHOR = {
+AUTHOR = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
     for what, value in (("NAME", "ahp"), ("EMAIL", "ahp@localhost"), ("DATE", "@0 +0000"))
@@ -63,7 +63,7 @@ class BareMerges:
         _write(f"{folder}/objects/info/alternates", "".join(f"{one}\n" for one in others if one))
         if shallow := files.read(of.common_dir + "/shallow"):
             _write(f"{folder}/shallow", shallow.decode("ascii", "replace"))
-        env = {**environ.scrubbed(of.env), **_SETTINGS, **_AUTHOR, "GIT_DIR": folder}
+        env = {**environ.scrubbed(of.env), **_SETTINGS, **AUTHOR, "GIT_DIR": folder}
         return Repository("", folder, folder, env, of.git)
 
     def of(self, commits: Sequence[str]) -> Merged | None:

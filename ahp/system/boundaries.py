@@ -28,7 +28,10 @@ def range_over(repo: Repository, tip: str, known: list[str], whole: bool = True)
     except GitError as error:
         return _unknown(repo, tip, f"git cannot follow the history ({error})", "git fetch")
     shallow = repo.shallow()
-    if shallow and (not found or len(found) > 1 or shallow.intersection(outgoing) or _has_first(repo, tip, known)):
+    verb, *options = _LISTING
+    firsts = (verb, "--max-parents=0", "--max-count=1", *options)
+    is_cut = not found or len(found) > 1 or bool(shallow.intersection(outgoing))
+    if shallow and (is_cut or repo.run(*firsts, stdin=_asked(tip, known))):
         return _unknown(repo, tip, "this clone was cut off before the range begins", "git fetch --unshallow")
     if not found and not whole:
         return _unknown(repo, tip, "the two have no commit in common", "")
@@ -48,12 +51,6 @@ def _of(repo: Repository, tip: str, known: list[str]) -> tuple[list[str], list[s
     if len(edges) > 1:  # a fork point that a later merge overtook is none
         edges = repo.run("merge-base", "--independent", *edges).decode().split()
     return edges, outgoing
-
-
-def _has_first(repo: Repository, tip: str, known: list[str]) -> bool:
-    """Whether a commit without parents is among what `tip` brings."""
-    verb, *options = _LISTING
-    return bool(repo.run(verb, "--max-parents=0", "--max-count=1", *options, stdin=_asked(tip, known)))
 
 
 def outgoing(repo: Repository, tip: str, known: Sequence[str]) -> list[str]:

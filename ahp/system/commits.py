@@ -87,7 +87,7 @@ class PastView(RangeView):
 
     def __init__(self, repo: Repository, past: Past, old: str, together: "_Together") -> None:
         super().__init__(repo, old, past.id, unknown=None if past.parents else cut(repo, past.id))
-        self._known, self._text = together.raw(past.id), together.text(past.id)
+        self._known, self._text = together.raw.get(past.id), together.text.get(past.id)
         self._together = together
         self.own: RangeView = self
 
@@ -121,7 +121,9 @@ class PastView(RangeView):
 
 
 class _Together:
-    """What is asked of git once for a hundred commits."""
+    """What is asked of git once for a hundred commits: `raw`, which `changes.parse` reads, and the patch, by commit. A
+    commit that is in neither has to be asked alone.
+    """
 
     def __init__(self, repo: Repository, part: list[Past], with_text: bool) -> None:
         self._repo = repo
@@ -129,20 +131,12 @@ class _Together:
         raw = compared(repo, asked, RAW)
         text = compared(repo, asked, PATCH) if with_text else []
         self.length = sum(len(data) for _, data in (*raw, *text))
-        self._raw = {name: data for _, told in raw for name, data in split_raw(told)}
-        self._text = {name: data for _, told in text for name, data in split_text(told).items()}
+        self.raw = {name: data for _, told in raw for name, data in split_raw(told)}
+        self.text = {name: data for _, told in text for name, data in split_text(told).items()}
         self._sizes: dict[str, int] | None = None
         self._lines: dict[str, int] | None = None
         self._is_verified = False
         self.views: list[PastView] = []
-
-    def raw(self, commit: str) -> bytes | None:
-        """What `changes.parse` reads of a commit; None where it has to be asked alone."""
-        return self._raw.get(commit)
-
-    def text(self, commit: str) -> bytes | None:
-        """The patch of a commit; None where it has to be asked alone."""
-        return self._text.get(commit)
 
     def sizes(self, oids: list[str]) -> dict[str, int]:
         """The bytes of each blob that is here, those of all commits asked the first time."""

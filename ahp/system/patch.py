@@ -132,25 +132,14 @@ def parse(
                 line = lines[at]
                 sign = line[:1]
                 at += 1
+                text = line[1 : -1 if line[-1:] == b"\r" else None].decode("utf-8", "surrogateescape")
                 if sign == b"+":
                     if with_added:
-                        added.append(
-                            {
-                                "path": new_path,
-                                "line": new,
-                                "text": line[1 : -1 if line[-1:] == b"\r" else None].decode("utf-8", "surrogateescape"),
-                            }
-                        )
+                        added.append({"path": new_path, "line": new, "text": text})
                     new, new_left = new + 1, new_left - 1
                 elif sign == b"-":
                     if with_removed:
-                        removed.append(
-                            {
-                                "path": old_path,
-                                "line": old,
-                                "text": line[1 : -1 if line[-1:] == b"\r" else None].decode("utf-8", "surrogateescape"),
-                            }
-                        )
+                        removed.append({"path": old_path, "line": old, "text": text})
                     old, old_left = old + 1, old_left - 1
                 elif sign != b"\\":  # "\ No newline at end of file" belongs to the line before it
                     old, old_left, new, new_left = old + 1, old_left - 1, new + 1, new_left - 1

@@ -12,17 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from ahp.system import files, git
+from ahp.system.bare_merge import AUTHOR
 from ahp.system.errors import AhpError
 from ahp.system.git import GitError, Repository
 
 OLDEST = (2, 38)  # of git: `merge-tree --write-tree`
 _TIMEOUT = 300.0  # s
 _LINE = 1 << 16  # bytes
-_AUTHOR = {
-    f"GIT_{who}_{what}": value
-    for who in ("AUTHOR", "COMMITTER")
-    for what, value in (("NAME", "ahp"), ("EMAIL", "ahp@localhost"), ("DATE", "@0 +0000"))
-}
 # What is written here is gone when the run is: nothing waits for the disk, nobody reads advice.
 _QUICK = ("-c", "core.fsync=none", "-c", "core.safecrlf=false", "-c", "advice.addEmbeddedRepo=false")
 
@@ -143,7 +139,7 @@ class TreeStore:
         return _text(self._run(repo, index, *args)).strip()
 
     def _run(self, repo: Repository, index: str, *args: str, stdin: bytes = b"", ok: tuple[int, ...] = (0,)) -> bytes:
-        env = {**repo.env, **self._store, **_AUTHOR, **({"GIT_INDEX_FILE": index} if index else {})}
+        env = {**repo.env, **self._store, **AUTHOR, **({"GIT_INDEX_FILE": index} if index else {})}
         here = Repository(repo.root, repo.git_dir, repo.common_dir, env, repo.git, repo.folder)
         return here.run(*args, stdin=stdin, ok=ok, timeout=_TIMEOUT)
 
