@@ -16,7 +16,6 @@ from ahp.protocol.event import Event
 from ahp.system import partial_clone
 from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import GitError, Repository
-from ahp.system.partial_clone import WHOLE
 
 JudgesAt = Callable[[str], Sequence[Judge]]
 """Gives the judges of a trigger, none where nobody judges."""
@@ -130,7 +129,7 @@ def of_commits(repo: Repository, commits: Sequence[str], event: Event, known: Po
     asked_of = list(zip(commits, folders[len(first) :], strict=True))
     lost = [commit for commit, folder in asked_of if folder.endswith(" missing")]
     if lost and partial_clone.lacks_trees(repo, lost):
-        raise Unknown("a tree of what is judged is not in this clone", WHOLE)
+        raise Unknown("a tree of what is judged is not in this clone", partial_clone.WHOLE)
     in_force = set(folders[: len(first)])
     found: dict[str, Policies] = {}
     by_folder: dict[str, Policies] = {}
@@ -152,7 +151,7 @@ def folders_of(repo: Repository, commits: Sequence[str]) -> list[str]:
     try:
         told = repo.run("cat-file", "--batch-check=%(objectname)", stdin=asked).decode() if new else ""
     except GitError as error:
-        raise Unknown(f"a tree of what is judged is not in this clone ({error})", WHOLE) from None
+        raise Unknown(f"a tree of what is judged is not in this clone ({error})", partial_clone.WHOLE) from None
     found = repo.folders | dict(zip(new, told.split("\n"), strict=False))
     # HEAD moves, and what a partial clone lacks may be fetched.
     keeps_all = bool(new) and not partial_clone.is_one(repo)

@@ -36,6 +36,8 @@ class PolicyTree:
         self.repo, self.name, self.commit = repo, name, commit
         self.entries = {path: entry for path, entry in entries.items() if path != LOCAL}
         self._known: dict[str, bytes] = {}
+        folders = {FOLDER, *[path.rpartition("/")[0] for path in self.entries if "\n" not in path]}
+        repo.has_read([commit or "HEAD", *[f"{commit or 'HEAD'}:{one}" for one in sorted(folders)]])
 
     @property
     def has_policy(self) -> bool:

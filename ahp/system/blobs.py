@@ -36,12 +36,6 @@ def lines(repo: Repository, known: dict[str, int]) -> dict[str, int]:
     return {oid: count(content) for oid, content in _contents(repo, known)}
 
 
-def verify_some(repo: Repository, oids: list[str]) -> None:
-    """Hashes these blobs, of which git prints more than is read at once; a larger one than that nobody reads."""
-    known = {oid: size for oid, size in sizes(repo, oids).items() if size <= _BATCH}
-    repo.hashed.update(oid for oid, _ in _contents(repo, known))
-
-
 def count(data: bytes) -> int:
     """The number of lines of a file, also of a last one without an end."""
     return data.count(b"\n") + (not data.endswith(b"\n") and data != b"")

@@ -126,6 +126,8 @@ def parse(data: bytes) -> Change:
                 else:
                     old_path, path = None, fields[at + 1]
                     at += 2
+                if "040000" in (old_mode, new_mode):
+                    continue  # a tree (-t)
                 source = old_path if letter == "R" else None
                 entry = FileChange(path, letter, int(old_mode, 8), int(new_mode, 8), old_oid, new_oid, source)
                 entries.append(entry)

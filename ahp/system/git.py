@@ -8,7 +8,7 @@ from ahp.system.errors import AhpError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _TIMEOUT = 20.0
 _LINE = 1 << 16
@@ -94,14 +94,15 @@ class Repository:
     environment, which names the index being committed; elsewhere a scrubbed one. git runs in `folder`, which is the
     root but in a hook of a command that was told another work tree. By the ids of commits, `policies` keeps what git
     listed of their policy files, `folders` the id of the folder with these, `texts` messages. `hashed` are the objects
-    whose content was seen to be what the id says. `answers` keeps short
+    whose content was seen to be what the id says. `unhashed` names those that git has compared or listed and that were
+    not seen yet; only hooks need it, since git hashes what it fetches, but not what it reads. `answers` keeps short
     answers to questions about refs and objects while it is a dict: for the time of a push, whose refs have most of
     these questions in common. What is asked of git for many of them at once is put there, too (`foresee`).
     """
 
     __slots__ = (
         *("_found", "answers", "common_dir", "env", "folder", "folders", "git", "git_dir", "hashed", "policies"),
-        *("root", "texts"),
+        *("root", "texts", "unhashed"),
     )
 
     def __init__(
@@ -111,6 +112,7 @@ class Repository:
         self.folder = folder or root or git_dir
         self._found: set[str] = set()
         self.hashed: set[str] = set()
+        self.unhashed: dict[str, None] | None = None
         self.policies: dict[str, bytes] = {}
         self.folders: dict[str, str] = {}
         self.texts: dict[str, str] = {}
@@ -150,6 +152,9 @@ class Repository:
             said = next((line for line in words if line.startswith("fatal: ")), last)
             mend = next((f"; fix: {line.strip()}" for line in words if line.startswith("\tgit ")), "")
             raise GitError(f"git {verb} failed: {said[:300]}{mend[:300]}")
+        if self.unhashed is not None and verb == "diff-tree" and "--raw" in args:
+            ends = [word for word in args[args.index(verb) + 1 :] if word[:1] != "-"]
+            self.has_read(stdin.decode().split() or ends[:2], result.out)
         if self.answers is not None and verb in _KEPT and len(stdin) + len(result.out) <= _SHORT:
             self.answers[question] = result.out
         return result.out
@@ -177,6 +182,8 @@ class Repository:
         settings = () if for_person or verb == "config" else _STARTS_NOTHING
         at = args.index(verb) + 1 if verb else 0
         more = _BY_ITSELF.get(verb, ())
+        if self.unhashed is not None and verb == "diff-tree" and "--raw" in args:
+            more = (*more, "-t")  # the trees that git has opened, too
         return [self.git, "-C", folder, *_PLAIN, *settings, *args[:at], *more, *args[at:]], env
 
     def drivers(self) -> dict[str, str]:
@@ -214,9 +221,9 @@ class Repository:
         }
 
     def printed(self, oids: "list[str]") -> dict[str, bytes]:
-        """What `git cat-file --batch` prints of each object that is here, by its id, line of its kind included.
-
-        Raises GitError, also where one is not what its id says, OutputLimit.
+        """What `git cat-file --batch` prints of each object that is here, by its name: an id, or what git takes for one
+        (gitrevisions). The line of its kind is included. Raises GitError, also where an object is not what its id says,
+        OutputLimit.
         """
         asked = "".join([f"{oid}\n" for oid in oids]).encode()
         data = self.run("cat-file", "--batch", "--buffer", stdin=asked) if oids else b""
@@ -226,11 +233,19 @@ class Repository:
             if head.endswith(b" missing"):
                 at += len(head) + 1
                 continue
-            _, kind, size = head.split(b" ")
+            told, kind, size = head.split(b" ")
             end = at + len(head) + int(size) + 2
-            check(oid, kind, data[at + len(head) + 1 : end - 1])
+            check(told.decode() if oid.strip("0123456789abcdef") else oid, kind, data[at + len(head) + 1 : end - 1])
             found[oid], at = data[at:end], end
+        self.hashed.update(found)
         return found
+
+    def has_read(self, names: "Sequence[str]", told: bytes = b"") -> None:
+        """Notes commits and trees that git has read, and those that `diff-tree -t -z` has `told`, for `view.verify`."""
+        if self.unhashed is not None:
+            lines = [line.split(b" ") for line in told.split(b"\0") if b"040000 " in (line[1:8], line[8:15])]
+            trees = [oid.decode("latin-1") for line in lines for oid in line[2:4] if len(oid) >= 40]
+            self.unhashed.update(dict.fromkeys([*names, *[f"{name}^{{tree}}" for name in names], *trees]))
 
     def line(self, *args: str, ok: tuple[int, ...] = (0,)) -> str:
         """`run`, as one stripped line of text; "" when git prints nothing."""

@@ -9,7 +9,7 @@ from ahp.system.git import GitError, Repository, check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 # `git add -N` stages no content: git commits nothing of such a file.
 _INTENT = "--ita-invisible-in-index"
@@ -182,14 +182,9 @@ class View:
     def _verify(self, entries: list[changes.FileChange]) -> None:
         """Sees to it that what git reads of changed files is what their ids say. Raises GitError."""
         lacking = self.change().lacking
-        oids = dict.fromkeys(oids_of([entry for entry in entries if entry.path not in lacking]))
-        asked = [oid for oid in oids if oid.strip("0") and oid not in self.repo.hashed]
-        try:
-            self.repo.hashed.update(self.repo.printed(asked))
-        except OutputLimit:
-            from ahp.system import blobs
-
-            blobs.verify_some(self.repo, asked)
+        known = [e for e in entries if e.path not in lacking]
+        sides = [side for e in known for side in ((e.old_mode, e.old_oid), (e.new_mode, e.new_oid))]
+        verify(self.repo, [oid for mode, oid in sides if mode not in (0, changes.SUBMODULE)])
 
     def _list(self) -> changes.Change:
         """What git lists as changed; in a partial clone without the lines of what is not here. Raises GitError."""
@@ -294,6 +289,13 @@ class IndexView(View):
         self._parents: list[str] | None = None  # of the commit that comes about, where HEAD is not the first
         self._sides: list[View] = []
 
+    def change(self) -> changes.Change:
+        is_read = self._change is not None
+        found = super().change()
+        if not is_read and not found.entries:
+            self._verify([])  # no rule reads a content then, with which the trees are hashed
+        return found
+
     def base(self) -> str:
         # HEAD, or the empty tree before the first commit.
         if not self._base:
@@ -345,6 +347,7 @@ class IndexView(View):
             return changes.in_all([side.change() for side in sides])
         data = self._prefetched
         if data is not None and data.endswith(self.DONE):
+            self.repo.has_read([self.base(), self.tree], data)
             return changes.parse(data[: -len(self.DONE)])
         return self._list()
 
@@ -359,16 +362,32 @@ class IndexView(View):
     def mend(self) -> str:
         return "git diff --cached --numstat" if self.change().lacking else super().mend()
 
+    def _verify(self, entries: list[changes.FileChange]) -> None:
+        if not self.tree and self.repo.unhashed is not None:
+            # git has compared the index itself, and does not tell which trees it has opened for that.
+            asked = ("diff-tree", "-r", *RAW[:1], "-z", "--no-abbrev", self.repo.empty_tree(), self.base())
+            self.repo.run(*asked, objects=True)
+        super()._verify(entries)
+
     def _told(self, *options: str, paths: "Sequence[str]" = ()) -> bytes:
         verb, *to = ("diff-tree", "-r", self.tree) if self.tree else ("diff-index", "--cached")
         asked = (*literally(paths), verb, *to[:1], *options, *self._options, self.base(), *to[1:], "--", *paths)
         return self.repo.run(*asked, objects=True)
 
 
-def oids_of(entries: "Sequence[changes.FileChange]") -> list[str]:
-    """The ids of the files and links before and after a change."""
-    sides = [side for e in entries for side in ((e.old_mode, e.old_oid), (e.new_mode, e.new_oid))]
-    return [oid for mode, oid in sides if mode not in (0, changes.SUBMODULE)]
+def verify(repo: Repository, oids: "Iterable[str]" = ()) -> None:
+    """Checks that these objects, and those in `unhashed`, are what their ids say. Raises GitError."""
+    wanted = dict.fromkeys((*oids, *(repo.unhashed or ())))
+    waiting = [[one for one in wanted if one.strip("0") and one not in repo.hashed]]
+    while waiting:
+        some = waiting.pop()
+        try:
+            repo.printed(some)
+        except OutputLimit:  # nobody reads a single one that is so large
+            middle = len(some) // 2
+            waiting += [some[:middle], some[middle:]] if middle else []
+    if repo.unhashed:
+        repo.unhashed.clear()
 
 
 def literally(paths: "Sequence[str]") -> "Sequence[str]":

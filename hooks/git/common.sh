@@ -73,7 +73,7 @@ judge_staged() {
         cd "$dir" && ln -f "$index" "ahp-index.$PPID" 2>/dev/null &&
             tree=$("$git" --no-replace-objects -c core.fsmonitor=false -c core.hooksPath=/dev/null \
                 -c hook.post-index-change.enabled=false write-tree --missing-ok 2>/dev/null) &&
-            "$git" --no-replace-objects -c core.fsmonitor=false -c core.commitGraph=false diff-tree -r @RAW@ HEAD "$tree" -- 2>/dev/null &&
+            "$git" --no-replace-objects -c core.fsmonitor=false -c core.commitGraph=false diff-tree -r -t @RAW@ HEAD "$tree" -- 2>/dev/null &&
             printf '\000ahp:done\000'
         printf '\000ahp:tree\000%s' "$tree"
     } | judge "$@"

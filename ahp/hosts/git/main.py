@@ -31,6 +31,7 @@ def main(stale_bundle: str = "") -> None:
         actor = identify(env)
         repo = git.locate(posix.getcwd(), env, program)
         where = Workspace(repo.root, repo.ahp_dir, env, repo, genesis or None, asking.layer_by_hook(known))
+        repo.unhashed = {}
         code = HOOKS[name].judge(Hook(name, parent, arguments, actor, repo, where))
         if stale_bundle:
             _renew(stale_bundle, repo.ahp_dir)

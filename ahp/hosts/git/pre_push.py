@@ -27,7 +27,7 @@ from ahp.system import patience, terminal, tracking
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
-from ahp.system.view import View
+from ahp.system.view import View, verify
 
 _DECISIONS = list(DECISION_OF.values())  # the strongest first
 _BRANCHES, _NOTES, _TAGS = "refs/heads/", "refs/notes/", "refs/tags/"
@@ -53,6 +53,7 @@ def judge(hook: Hook) -> int:
         code = max(code, say(hook, verdict))
     if said := lfs.warning(hook.repo):
         write(f"ahp: {said}")
+    verify(hook.repo)
     if code == 0:
         keep(hook, remote)
     return code

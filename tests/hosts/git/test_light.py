@@ -112,6 +112,8 @@ def test_no_module_joins_the_path_unnoticed(gated: Gated, place: str, quietly: i
 
 def test_a_fact_that_git_has_to_be_asked_for_costs_one_module_more(gated: Gated) -> None:
     gated.policy(POLICY + "  author: {at: pre-commit, block: commit.author_email.endswith('.invalid')}\n")
+    gated.write("a.txt")
+    gated.add()
     loaded = modules(gated, BUNDLED, "pre-commit") - started_with(gated)
     assert {name for name in loaded if name.split(".")[0] != "ahp"} <= {*ALLOWED, "select"}
     assert "ahp.system.process" in loaded

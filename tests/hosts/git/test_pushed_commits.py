@@ -723,6 +723,73 @@ def test_with_a_forged_object_neither_commit_nor_push_nor_ci_lets_pass(
     assert code == 1 and "a secret" in text
 
 
+def content(of: Gated, tree: str) -> bytes:
+    return of.run("git", "cat-file", "tree", tree).stdout
+
+
+@pytest.fixture
+def deep(work: Gated) -> Gated:
+    """`work` with a file in a folder, on the remote, and a secret staged beside it."""
+    made(work, **{"d/e/a.txt": "plain\n", "b.txt": "1\n"})
+    work.git("push", "-q", "--no-verify", "origin", "work:main")
+    work.git("fetch", "-q")
+    work.write("d/e/a.txt", "SECRET\n")
+    work.add()
+    work.git(*SILENT, "commit", "-q", "-m", "ok")
+    return work
+
+
+@pytest.mark.parametrize("folder", ["", "d", "d/e"])
+@pytest.mark.parametrize("is_old", [False, True], ids=["its own", "its parent's"])
+def test_with_a_forged_tree_neither_commit_nor_push_lets_pass(deep: Gated, folder: str, is_old: bool) -> None:
+    """A tree that shows no change, before or after: the true one could be put back before it is sent."""
+    trees = [deep.git("rev-parse", f"{commit}:{folder}").strip() for commit in ("HEAD", "HEAD^")]
+    oid, other = trees[::-1] if is_old else trees
+    assert oid != other
+    true = forge(deep, oid, "tree", content(deep, other))
+    told = f"the object {oid[:12]} {STRANGE}" if folder else "not a tree object"  # git hashes that of a commit itself
+    code, text = push(deep)
+    assert code != 0 and told in text, text
+    deep.git(*SILENT, "update-ref", "HEAD", "HEAD^")
+    said = deep.say("commit", "-q", "-m", "ok")
+    assert said.code != 0 and (STRANGE in said.text or told in said.text), said.text
+    (deep.root / ".git" / "objects" / oid[:2] / oid[2:]).write_bytes(true)
+    said = deep.say("commit", "-q", "-m", "ok")
+    assert said.code == 1 and "a secret" in said.text
+    deep.git(*SILENT, "commit", "-q", "-m", "ok")
+    code, text = push(deep)
+    assert code == 1 and "a secret" in text
+
+
+def test_with_a_forged_folder_of_the_policy_no_push_passes(deep: Gated) -> None:
+    """It names another policy, which is no forged one, that knows no secret."""
+    weak = deep.git("hash-object", "-w", "--stdin", stdin=b"version: 1\nrules: {}\n").strip()
+    oid = deep.git("rev-parse", "HEAD:.ahp").strip()
+    entry = b"100644 hooks.yaml\0" + bytes.fromhex(weak)
+    forge(deep, oid, "tree", entry)
+    (deep.root / ".ahp" / "hooks.yaml").write_text("version: 1\nrules: {}\n")
+    code, text = push(deep)
+    assert code != 0 and STRANGE in text and oid[:12] in text, text
+
+
+def test_trees_that_are_what_their_ids_say_let_honest_work_pass(deep: Gated) -> None:
+    """Renamed folders, a file in the place of a folder, an empty tree, and a merge, loose and packed."""
+    deep.git(*SILENT, "reset", "-q", "--hard", "HEAD^")
+    for number, act in enumerate(("mv d f", "rm -r -q f", "mv b.txt f")):
+        deep.git(*act.split())
+        said = deep.say("commit", "-q", "-m", f"step {number}")
+        assert (said.code, said.text) == (0, ""), said
+        if number == 1:
+            deep.git("gc", "-q")
+    deep.git("checkout", "-q", "-b", "side", "HEAD^")
+    deep.write("side.txt", "side\n")
+    deep.add()
+    assert deep.say("commit", "-q", "-m", "side") == (0, "")
+    deep.git("checkout", "-q", "work")
+    assert deep.say("merge", "-q", "--no-edit", "side").code == 0
+    assert push(deep) == (0, "")
+
+
 def test_with_a_forged_tip_a_push_does_not_pass(work: Gated) -> None:
     """git takes such a commit for none, so that no range begins; the true one could be put back before it is sent."""
     work.write("a.txt", "SECRET\n")
