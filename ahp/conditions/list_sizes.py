@@ -14,10 +14,15 @@ MOST_ITEMS = 8
 
 def sizes_of(plans: list[Plan]) -> dict[str, int]:
     """How many different items each list needs: one for each question (inside of a loop over another list, for each of
-    its items), one for each way to be counted, one for each place.
+    its items), one for each way to be counted, one for each place. What is distinct is counted but where something is
+    only looked for in it.
     """
     asked: dict[str, dict[tuple[str, tuple[str, ...]], Plan]] = {}  # by list: by the question and the lists around it
     nodes = [node for plan in plans for node in walk(plan)]
+    counted = {json.dumps(node) for node in nodes if node[0] == "count"}
+    for node in nodes:
+        looked_in = node[2] if node[0] in ("any", "all", "in", "within") else None
+        counted |= {json.dumps(part) for part in children(node) if part[0] == "distinct" and part is not looked_in}
     for node in nodes:
         for name in _asked_of(node):
             asked.setdefault(name, {})[json.dumps(node), ()] = node
@@ -31,13 +36,13 @@ def sizes_of(plans: list[Plan]) -> dict[str, int]:
         if name in within:
             return MOST_ITEMS + 1
         found, counts, places = 0, 0, [0, 0]
-        for (_, outer), node in asked.get(name, {}).items():
+        for (text, outer), node in asked.get(name, {}).items():
             times = math.prod(size(one, (*within, name)) for one in outer)
             if node[0] == "index":
                 places[node[2] >= 0] = max(places[node[2] >= 0], node[2] + 1, -node[2])
             else:
                 found += times
-                counts += times if node[0] in ("count", "distinct") else 0
+                counts += times if text in counted else 0
         return int(found + 2 ** min(counts, MOST_ITEMS) + sum(places))
 
     different = {name for node in nodes if node[0] == "distinct" for name in _asked_of(node)}  # so does an example

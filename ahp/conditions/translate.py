@@ -66,6 +66,7 @@ class Translation:
         self.patterns = Patterns(self.context)
         self.literals: list[str] = []  # texts that are written out; each stands for its place here
         self.texts: dict[int, Any] = {}  # numbers that stand for a text, by their identity for the solver
+        self.ordered: dict[int, Any] = {}  # those of them that are compared in order
         self.asked: list[tuple[Any, Any, Formula]] = []  # a text, a language, that it is in there
         self.made_of: list[
             tuple[Any, list[tuple[Any, Any]], Callable[[list[Any]], str]]
@@ -138,6 +139,8 @@ class Translation:
             items = [(self.variable(f"{one} times", z3.Int), self.made(kind.item or ANY, one)) for one in slots]
             self.known += [times >= 0 for times, _ in items]
             self.plain += [times <= most for most in (_SHORT, 1) for times, _ in items]
+            if kind.name == "any":  # a list has what is asked of it, a map also the values of keys that are named
+                self.plain.append(self.variable(f"{name} kind", z3.Int) == KINDS.index("list"))
             self.lists[name] = items
         return self.lists[name]
 
@@ -204,6 +207,18 @@ class Translation:
     def same(self, one: Any, other: Any) -> Formula:
         """That two terms stand for the same text."""
         return self.kept(one) == self.kept(other)
+
+    def place(self, term: Any) -> Any:
+        """Where a text stands in the order of all texts: those that are written out at 0, 1, …, others between them."""
+        return z3.Function("place", z3.IntSort(self.context), z3.RealSort(self.context))(term)
+
+    def order(self) -> list[Formula]:
+        """What is known of the places of all texts that are compared in order."""
+        terms = list(self.ordered.values())
+        ranks = [(self.number(self.literals.index(text)), rank) for rank, text in enumerate(sorted(self.literals))]
+        fixed = [self.place(literal) == rank for literal, rank in ranks if terms]
+        pairs = itertools.combinations([*terms, *(literal for literal, _ in ranks if terms)], 2)
+        return fixed + [z3.Implies(self.place(one) == self.place(other), one == other) for one, other in pairs]
 
     # Conditions.
 
@@ -318,11 +333,13 @@ class Translation:
         if op in ("==", "!=", "same"):
             found = decided(all_of(one.there, other.there), self.equal(one, other))
             return Truth(found.false, found.true) if op == "!=" else found
-        if one.being("str") is not False and other.being("str") is not False:
-            raise Untranslated("the order of texts, or of two values of maps")
-        one, other = one.typed("number"), other.typed("number")
-        known = all_of(one.being("number"), other.being("number"))
-        return decided(known, known is not False and ORDERS[op](one.terms["number"], other.terms["number"]))
+        both = {kind: all_of(one.being(kind), other.being(kind)) for kind in ("number", "str")}
+        terms = {kind: (one.terms[kind], other.terms[kind]) for kind, is_so in both.items() if is_so is not False}
+        if "str" in terms:
+            self.ordered |= {self.kept(term).get_id(): term for term in terms["str"]}
+            terms["str"] = (self.place(terms["str"][0]), self.place(terms["str"][1]))
+        holds = any_of(*(all_of(both[kind], ORDERS[op](*given)) for kind, given in terms.items()))
+        return decided(any_of(*both.values()), holds)
 
     def _long(self, found: Value, op: str, limit: Any) -> Truth:
         """The length of a text beside a number: as a regular expression it takes far fewer steps than by arithmetic."""
@@ -499,7 +516,7 @@ class Translation:
         items, whole = parts.listed, negated(self.within(found, "in", other[1]))
         all_ = z3.Sum([times for times, _ in items])
         same = [any_of(times == 0, self.same(one.terms["str"], found.terms["str"])) for times, one in items]
-        self.known += [all_ > 0, any_of(negated(whole), all_of(all_ == 1, *same))]
+        self.known += [all_ > 0, any_of(negated(whole), all_of(all_ == 1, *same)), any_of(whole, all_ > 1)]
         self.known += [negated(self.within(one, "in", other[1])) for _, one in items]
         self.plain.append(whole)
         listed = [(times, one.terms["str"]) for times, one in items]

@@ -105,7 +105,19 @@ EDITS = [
     ("len(distinct(f for f in files.changed)) > 0", "len(files.changed) > 0", "equal"),
     ("len(distinct(f.split('/')[0] for f in files.changed)) > 2", "len(files.changed) > 2", "stronger"),
     ("any(g == 'a' for g in distinct(f for f in files.changed))", "'a' in files.changed", "equal"),
+    ("any(g == 'a' for g in distinct(f.split('/')[0] for f in files.changed)) and 'b' in files.changed",
+     "any(g in ['a', 'c'] for g in distinct(f.split('/')[0] for f in files.changed)) and 'b' in files.changed",
+     "stronger"),
     ("matches(commit.subject, '\\\\bwip')", "matches(commit.subject, '\\\\bwip') and push.is_force", "weaker"),
+    ("any(glob(l.path, 'docs/') for l in diff.added)",
+     "any(glob(l.path, 'docs/') and matches(l.path, '^$') for l in diff.added)", "weaker"),
+    ("commit.subject < branch.name", "commit.subject <= branch.name", "stronger"),
+    ("commit.subject < branch.name", "branch.name >= commit.subject and branch.name != commit.subject", "equal"),
+    ("commit.subject < 'm'", "commit.subject < 'n'", "stronger"),
+    ("commit.subject < 'm' and 'm' <= branch.name", "commit.subject < branch.name", "stronger"),
+    ("'a' < commit.subject and commit.subject < 'b'", "commit.subject.startswith('a') and commit.subject != 'a'",
+     "equal"),
+    ("tool.input.n > tool.input.s", "tool.input.n >= tool.input.s", "stronger"),
 ]  # fmt: skip
 EDITS += [
     (f"{fact} > {low}", f"{fact} > {high}", "weaker")
@@ -177,8 +189,7 @@ def test_the_first_of_each_trial_are_sound(trial: str, many: int) -> None:
 def test_many_of_each_trial_are_sound_and_decided(trial: str, many: int) -> None:
     # What is read inside of files has no translation (docs/proofs.md).
     rows = [row for row in _sound(trial, range(many)) if not re.search(r"content\.|distinct\(", row["old"])]
-    # Of all pairs 1 % are; of the first 500 a few more, for the order of texts.
-    assert sum(row["verdict"] == "unknown" for row in rows) <= len(rows) // 50
+    assert sum(row["verdict"] == "unknown" for row in rows) <= len(rows) // 100
 
 
 def _sound(trial: str, seeds: range) -> list[dict[str, Any]]:
