@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 import yaml
 
@@ -29,11 +30,7 @@ def quote(value: str) -> str:
 
 def quote_if_needed(value: str) -> str:
     """`value` as an item of a list in brackets: bare where it is read back as the same text."""
-    try:
-        bare = not value.startswith("-") and yaml.load(f"[{value}]", Loader=yaml.CSafeLoader) == [value]
-    except yaml.YAMLError:
-        bare = False
-    return value if bare else quote(value)
+    return value if not value.startswith("-") and _read(f"[{value}]") == [[value]] else quote(value)
 
 
 def mend_tag(line: str, column: int) -> str:
@@ -119,24 +116,25 @@ def _is_expression(text: str) -> bool:
 
 def loads(line: str) -> bool:
     """Whether YAML can read a line."""
+    return bool(_read(line))
+
+
+def _read(line: str) -> list[Any]:
+    """What YAML reads in a line, as the only item; none where it cannot: a key may be no text, a date no day."""
     try:
-        yaml.load(line.strip(), Loader=yaml.CSafeLoader)
-    except yaml.YAMLError:
-        return False
-    return True
+        return [yaml.load(line.strip(), Loader=yaml.CSafeLoader)]
+    except (yaml.YAMLError, TypeError, ValueError):
+        return []
 
 
 def _fits(line: str) -> bool:
     """Whether a line can be read, and each of its keys is a name: no part of a value that a comma has cut."""
-    try:
-        queue = [yaml.load(line.strip(), Loader=yaml.CSafeLoader)]
-    except (yaml.YAMLError, TypeError):  # a key may be no text
-        return False
+    queue = _read(line)
     for one in queue:
         queue += [*one, *one.values()] if isinstance(one, dict) else one if isinstance(one, list) else ()
         if isinstance(one, dict) and not all(_NAME.fullmatch(str(key)) for key in one):
             return False
-    return True
+    return bool(queue)
 
 
 def mend_text(line: str, key: str) -> str:

@@ -182,6 +182,10 @@ def test_a_comment_behind_a_whole_value_stays_one(text: str) -> None:
     assert tree is not None
 
 
+def test_a_mistake_beside_a_date_that_is_no_day_is_told() -> None:
+    assert refused("limits: {d: 2024-13-99, e: *.py}\n").startswith("f:1:29: not YAML: ")
+
+
 def test_a_flow_mapping_with_a_mistake_inside_is_not_quoted_whole() -> None:
     assert "write:" not in refused("x: {a: b, c")
 
