@@ -5,21 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ahp.system.errors import AhpError
+from ahp.system.place import Place
 
 ERROR_TEXT = 500  # characters an error may have (design §5), so that hostile text cannot flood a terminal or a log
-
-
-@dataclass(frozen=True)
-class Position:
-    """Where the first character of a condition stands: file, line and column, both counted from 1.
-
-    `indent` is the column (from 1) at which the text's later lines begin: a YAML block scalar's.
-    """
-
-    file: str | None = None
-    line: int = 1
-    column: int = 1
-    indent: int = 1
 
 
 @dataclass(frozen=True)
@@ -35,7 +23,7 @@ class Problem:
     line: int = 1
     column: int = 1
     hint: str = ""
-    file: str | None = None
+    file: str = ""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.file else f"{self.line}:{self.column}"
@@ -64,15 +52,16 @@ def quoted(text: str, limit: int = 60) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class Spot:
     """A place inside the condition's own text: line from 1, column from 0 (both as `ast` counts, in characters)."""
 
     line: int = 1
     column: int = 0
 
-    def problem(self, kind: str, message: str, *, hint: str = "", position: Position | None = None) -> Problem:
-        """The problem at this place, moved to where the condition stands in its file."""
-        at = position or Position()
-        line = at.line + self.line - 1
-        column = (at.column if self.line == 1 else at.indent) + self.column
-        return Problem(kind, clip(message), line, column, clip(hint, 200), at.file)
+    def problem(self, kind: str, message: str, *, hint: str = "", position: Place | None = None) -> Problem:
+        """The problem at this place, moved to where the condition stands in its file: its later lines, too, begin at
+        the column of its first one, as those of a YAML block do.
+        """
+        at = position or Place("")
+        place = (at.line + self.line - 1, at.column + self.column)
+        return Problem(kind, clip(message), *place, clip(hint, 200), at.file)

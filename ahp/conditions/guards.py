@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from ahp.conditions import closures
@@ -85,21 +87,17 @@ _ITEMS = 1000  # the list length that the static cost of a loop assumes
 _INNER_ITEMS = 50
 
 
-def walk(plan: Plan) -> Iterator[Plan]:
-    """Every node of a plan, the outermost first."""
-    yield plan
-    for child in children(plan):
-        yield from walk(child)
+def walk(plan: Plan) -> list[Plan]:
+    """Every node of a plan, level by level, the outermost first."""
+    nodes = [plan]
+    for node in nodes:
+        nodes += children(node)
+    return nodes
 
 
 def reads(plan: Plan) -> frozenset[str]:
     """The paths of the facts that a plan reads."""
     return frozenset(node[1] for node in walk(plan) if node[0] == "fact")
-
-
-def size(plan: Plan) -> int:
-    """The number of a plan's nodes."""
-    return sum(1 for _ in walk(plan))
 
 
 def cost(plan: Plan, var: str = "") -> int:
@@ -115,6 +113,8 @@ def _costs(plan: Plan, var: str, inside: bool) -> tuple[int, int]:
     """The cost of a plan each time, and that of the loops in it that are gone through once."""
     operation = OPERATIONS[plan[0]]
     is_loop, inner = operation.call == LOOP, children(plan)
+    if not inner:
+        return operation.weight, 0
     costs = [_costs(child, var, inside or is_loop) for child in inner]
     each, once = [one for one, _ in costs], sum(kept for _, kept in costs)
     if is_loop:
@@ -153,6 +153,9 @@ def scoped(plan: Plan, types: Types) -> list[tuple[Plan, Types]]:
     return [(operand, types if operand is plan[2] else inside) for operand in operands]
 
 
+_named = cache(parse_type)
+
+
 def result(plan: Plan, operands: Sequence[Type]) -> Type:
     """The type of a node's value by the types of its operands; ANY where nothing is known. Raises SchemaError where
     the operands have to be of one type and are not.
@@ -164,9 +167,9 @@ def result(plan: Plan, operands: Sequence[Type]) -> Type:
     if operation.gives == "value":
         kind = join(operands[-2:]) or ANY
         default_for_null = plan[0] == "default" and not operands[-1].nullable and kind is not ANY
-        return kind.without_null() if default_for_null else kind
+        return replace(kind, nullable=False) if default_for_null else kind
     if operation.gives:
-        return parse_type(operation.gives)
+        return _named(operation.gives)
     match plan[0]:
         case "const":
             return type_of_value(plan[1])
@@ -186,9 +189,12 @@ def result(plan: Plan, operands: Sequence[Type]) -> Type:
     return ANY
 
 
+_READ = ("const", "fact", "item")
+
+
 def folded(plan: Plan) -> Plan:
     """The plan, or the literal it comes to where it reads nothing and can be computed."""
-    if plan[0] == "const" or any(node[0] in ("fact", "item") for node in walk(plan)):
+    if plan[0] in _READ or any(node[0] in _READ[1:] for node in walk(plan)):
         return plan
     try:
         return ["const", closure(plan, {})([])]

@@ -73,7 +73,7 @@ class Operation:
 
 def children(plan: "Any") -> "list[Any]":
     """The operands of a node, in the order in which they are evaluated."""
-    return list(plan[1:-1] if OPERATIONS[plan[0]].parameter else plan[1:])
+    return plan[1:-1] if OPERATIONS[plan[0]].parameter else plan[1:]  # type: ignore[no-any-return]
 
 
 def with_children(plan: "Any", operands: "list[Any]") -> "list[Any]":

@@ -11,18 +11,18 @@ import ast
 import re
 import unicodedata
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import pairwise, takewhile
 from keyword import kwlist
+from typing import NamedTuple
 
-from ahp.conditions.diagnostics import Place
+from ahp.conditions.diagnostics import Spot
 from ahp.conditions.language import METHOD, OPERATIONS
 from ahp.conditions.spelling import MENDED, OPERATORS
 
 # In eval mode CPython does not look for the source file, and no real file is named so.
 _SOURCE = "<condition>"
 _ASK_FOR_MORE = ("and", "or", "not", "in", "is", "if", "else")
-_UNCOUNTED = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.comprehension)
 
 
 def parse(text: str) -> ast.expr:
@@ -38,16 +38,16 @@ def parse(text: str) -> ast.expr:
         except SyntaxError as error:
             raise _syntax(error, tokens, text) from None
         except (RecursionError, MemoryError):
-            raise Refused("bound", f"the condition nests more than {MAX_DEPTH} deep", Place()) from None
+            raise Refused("bound", f"the condition nests more than {MAX_DEPTH} deep", Spot()) from None
         except (ValueError, OverflowError) as error:
-            raise Refused("syntax", f"not a condition: {error}", Place()) from None
+            raise Refused("syntax", f"not a condition: {error}", Spot()) from None
     _check(tree, source, tokens[0].at, text)
     return tree
 
 
-def place_of(node: ast.AST) -> Place:
+def place_of(node: ast.AST) -> Spot:
     """Where a node begins, in characters of the condition's text."""
-    return Place(getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
+    return Spot(getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
 
 
 def _on_one_line(tokens: list[Token]) -> str:
@@ -67,11 +67,12 @@ def _check(tree: ast.expr, source: str, before: int, text: str) -> None:
     `ast` counts UTF-8 bytes.
     """
     data = source.encode("utf-8", "surrogatepass")
-    level: list[ast.AST] = [tree]
+    is_moved = source != text or len(data) != len(text)
+    level: list[ast.expr] = [tree]
     depth = count = 0
     while level:
         for node in level:
-            if isinstance(node, ast.expr):
+            if is_moved:
                 found = place(text, before + len(data[: node.col_offset].decode("utf-8", "replace")))
                 node.lineno, node.col_offset = found.line, found.column
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -81,9 +82,18 @@ def _check(tree: ast.expr, source: str, before: int, text: str) -> None:
             raise Refused("bound", f"the condition nests more than {MAX_DEPTH} deep", place_of(level[0]))
         if count > MAX_NODES:
             raise Refused("bound", f"a condition has at most {MAX_NODES} parts", place_of(level[0]), "split the rule")
-        below = [child for node in level for child in ast.iter_child_nodes(node)]
-        loops = [child for node in below if isinstance(node, ast.comprehension) for child in ast.iter_child_nodes(node)]
-        level = [child for child in (*below, *loops) if not isinstance(child, _UNCOUNTED)]
+        level = [child for node in level for child in _below(node)]
+
+
+def _below(node: ast.AST) -> Iterator[ast.expr]:
+    """The expressions in a node, those of a loop's clause and of named arguments too."""
+    for name in node._fields:
+        value = getattr(node, name, None)
+        for one in value if isinstance(value, list) else (value,):
+            if isinstance(one, ast.expr):
+                yield one
+            elif isinstance(one, (ast.comprehension, ast.keyword)):
+                yield from _below(one)
 
 
 def _neighbours(tokens: list[Token], text: str) -> None:
@@ -137,11 +147,16 @@ MAX_NODES = 256
 MAX_TOKENS = 1024
 MAX_DIGITS = 20
 
+# Signs of other languages: longer ones before an operator that they begin with, single ones where nothing else fits.
+_LONGER, _SINGLE = (
+    "|".join(re.escape(sign) for sign in sorted(MENDED, key=len, reverse=True) if (len(sign) > 1) is longer)
+    for longer in (True, False)
+)
 _TOKEN = re.compile(
-    r"""(?P<blank>[ \t\r\n]+)|(?P<comment>\#[^\n]*)
+    rf"""(?P<blank>[ \t\r\n]+)|(?P<comment>\#[^\n]*)
     |(?P<string>(?:[A-Za-z_]\w*)?(?=['"]))|(?P<word>[A-Za-z_]\w*)
     |(?P<number>(?=\.?[0-9])(?:0[xX][\w.]*|(?:[eE][+-]|[\w.])+))
-    |(?P<op>//|[<>=!]=|[()\[\].,+\-*/%<>])""",
+    |(?P<mended>{_LONGER})|(?P<op>//|[<>=!]=|[()\[\].,+\-*/%<>])|(?P<sign>{_SINGLE})""",
     re.VERBOSE | re.ASCII,
 )
 _UNTIL_QUOTE = re.compile(r"""(['"])((?:\\[^\r\n]|(?!\1)[^\\\r\n])*)""")
@@ -154,7 +169,7 @@ _ALLOWED_KEYWORDS = frozenset(["False", "None", "True", "and", "or", "not", "in"
 class Refused(Exception):
     """A text that is not in the language; carries the kind, the place and a hint, until `check` knows the position."""
 
-    def __init__(self, kind: str, message: str, place: Place, hint: str = "") -> None:
+    def __init__(self, kind: str, message: str, place: Spot, hint: str = "") -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
@@ -162,8 +177,7 @@ class Refused(Exception):
         self.hint = hint
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """One token: kind (word, number, string, op), text, and the index at which it begins."""
 
     kind: str
@@ -171,15 +185,15 @@ class Token:
     at: int
 
 
-def place(text: str, at: int) -> Place:
+def place(text: str, at: int) -> Spot:
     """The place of the character at an index of the text."""
-    return Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at) - 1)
+    return Spot(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at) - 1)
 
 
 def scan(text: str) -> list[Token]:
     """The tokens of a condition. Raises Refused for whatever cannot be part of one; never looks at meaning."""
     if len(text) > MAX_TEXT:
-        raise Refused("bound", f"a condition has at most {MAX_TEXT} characters, this one {len(text)}", Place())
+        raise Refused("bound", f"a condition has at most {MAX_TEXT} characters, this one {len(text)}", Spot())
     tokens: list[Token] = []
     opened: list[Token] = []
     at = 0
@@ -200,18 +214,19 @@ def scan(text: str) -> list[Token]:
     if opened:
         raise Refused("syntax", f"'{opened[-1].text}' is never closed", place(text, opened[-1].at))
     if not tokens:
-        raise Refused("syntax", "the condition is empty", Place(), "write 'true' for a rule that always holds")
+        raise Refused("syntax", "the condition is empty", Spot(), "write 'true' for a rule that always holds")
     return tokens
 
 
 def _next(text: str, at: int) -> Token:
     found = _TOKEN.match(text, at)
-    kind, said = (str(found.lastgroup), found.group()) if found else ("", "")
-    for length in (3, 2, *([] if said else [1])) if kind in ("op", "") else ():
-        if (sign := text[at : at + length]) in MENDED:
-            raise Refused("syntax", f"'{sign}' is not part of a condition", place(text, at), MENDED[sign])
-    if not kind:
+    if found is None:
         raise _foreign(text, at)
+    kind, said = str(found.lastgroup), found.group()
+    if kind == "op":
+        return Token(kind, said, at)
+    if kind in ("mended", "sign"):
+        raise Refused("syntax", f"'{said}' is not part of a condition", place(text, at), MENDED[said])
     if kind == "string" and said not in _ALLOWED_KEYWORDS:
         return _string(text, at, said)
     if kind == "comment":
@@ -243,7 +258,7 @@ def _string(text: str, at: int, prefix: str) -> Token:
     return Token("string", text[at : found.end() + 1], at)
 
 
-def _check_number(text: str, here: Place) -> None:
+def _check_number(text: str, here: Spot) -> None:
     if len(text) > MAX_DIGITS:
         raise Refused("bound", f"a number has at most {MAX_DIGITS} characters", here)
     try:
@@ -267,7 +282,7 @@ def _foreign(text: str, at: int) -> Refused:
 _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\v": "\\v", **{chr(one): f"\\{one}" for one in range(1, 7)}}
 
 
-def refuse_hidden(text: str, place: Place, what: str) -> None:
+def refuse_hidden(text: str, place: Spot, what: str) -> None:
     """Raises Refused for the first character of `text` that does not show as itself.
 
     Control and format characters (bidi, zero width), line separators, surrogates, unassigned and private code points.

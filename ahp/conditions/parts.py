@@ -15,7 +15,7 @@ from ahp.conditions.diagnostics import quoted
 from ahp.conditions.parse import MAX_NODES, Refused, parse, place_of
 
 SHARED = "conditions"
-_parsed = lru_cache(maxsize=1024)(parse)  # rules have the same `each` and `when`, and stand at several triggers
+_parsed = lru_cache(maxsize=64)(parse)  # rules have the same `each` and `when`, and stand at several triggers
 _WRITE = "split the rule"
 
 
@@ -90,7 +90,9 @@ class _Filler(ast.NodeTransformer):
             raise Refused("name", f"{quoted(name)} needs itself", place_of(node))
         found = parse(self.parts[name])
         for own in _variables(found) & self.taken:
-            _rename(found, own, own + "_")
+            for one in ast.walk(found):
+                if isinstance(one, ast.Name) and one.id == own:
+                    one.id = own + "_"
         self.count += sum(isinstance(one, ast.expr) for one in ast.walk(found))
         if self.count > MAX_NODES:
             raise Refused("bound", f"a condition has at most {MAX_NODES} parts", place_of(node), _WRITE)
@@ -101,9 +103,3 @@ class _Filler(ast.NodeTransformer):
             if isinstance(one, ast.expr):
                 ast.copy_location(one, node)
         return found
-
-
-def _rename(tree: ast.expr, old: str, new: str) -> None:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id == old:
-            node.id = new

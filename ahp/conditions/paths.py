@@ -37,8 +37,8 @@ def _path(checker: Checker, path: str, node: ast.expr) -> Typed | None:
         return Typed(["fact", path], kind, node)
     if path in LITERALS:
         return checker.made(node, "const", parameter=LITERALS[path])
-    if checker.schema.is_prefix(path) or any(known.startswith(f"{path}.") for known in checker.constants):
-        some = ", ".join(_under(checker, path)[:4])
+    if below := _under(checker, path):
+        some = ", ".join(below[:4])
         raise checker.refuse(node, "type", f"{quoted(path)} is a namespace, not a fact", f"it has {some} …")
     return None
 

@@ -52,10 +52,6 @@ class Type:
         """Whether arithmetic and order are defined: int, float, or either of the two."""
         return self.name in ("int", "float", "number")
 
-    def without_null(self) -> Type:
-        """The same type once null has been excluded."""
-        return replace(self, nullable=False)
-
 
 @dataclass(frozen=True)
 class Fact:
@@ -107,10 +103,6 @@ class Schema:
 
     def __iter__(self) -> Iterator[Fact]:
         return iter(self.facts.values())
-
-    def is_prefix(self, path: str) -> bool:
-        """Whether some fact's path begins with `path` and a dot."""
-        return any(known.startswith(f"{path}.") for known in self.facts)
 
     def names_under(self, prefix: str) -> list[str]:
         """The names that may follow `prefix.`; an empty prefix gives the first names of all paths."""

@@ -11,14 +11,15 @@ from typing import Any
 from ahp.conditions import calls, compare, guards, operators, paths
 from ahp.conditions.checker import Checker, Typed
 from ahp.conditions.compare import Checked
-from ahp.conditions.diagnostics import ConditionError, Place, Position, Problem, quoted
+from ahp.conditions.diagnostics import ConditionError, Problem, Spot, quoted
 from ahp.conditions.parse import Refused
 from ahp.conditions.parts import filled
 from ahp.conditions.schema import MAX_CONDITION_COST, Schema, Type
+from ahp.system.place import Place
 
-__all__ = ["Checked", "ConditionError", "Each", "Position", "Problem", "check", "check_each", "check_value"]
+__all__ = ["Checked", "ConditionError", "Each", "Problem", "check", "check_each", "check_value"]
 
-_START = Place()
+_START = Spot()
 _CONSTRUCTS: dict[type[ast.expr], Callable[[Checker, Any], Typed]] = {
     ast.Constant: operators.constant,
     ast.Name: paths.name,
@@ -54,7 +55,7 @@ def check(
     text: str,
     schema: Schema,
     *,
-    position: Position | None = None,
+    position: Place | None = None,
     item: tuple[str, Type] | None = None,
     constants: Mapping[str, Any] | None = None,
     variants: Mapping[str, Sequence[Any]] | None = None,
@@ -71,13 +72,14 @@ def check(
     checker = Checker(_CONSTRUCTS, schema, constants or {}, variants or {}, item)
     with _refusals(checker, position):
         tree, text = filled(text, parts or {}, item[0] if item else "")
-        built = _bounded(checker.boolean(tree).plan)
+        built = checker.boolean(tree).plan
+        cost = _bounded(built)
     verdict = compare.constant(built, checker.types)
     return Checked(
         text,
         built,
         guards.reads(built),
-        guards.cost(built, item[0] if item else ""),
+        guards.cost(built, item[0]) if item else cost,
         (*_told(checker.advice, position), *_advice(built, schema, position)),
         verdict,
         _constant_problem(verdict, built, position),
@@ -91,7 +93,7 @@ def check_each(
     text: str,
     schema: Schema,
     *,
-    position: Position | None = None,
+    position: Place | None = None,
     constants: Mapping[str, Any] | None = None,
     variants: Mapping[str, Sequence[Any]] | None = None,
     parts: Mapping[str, str] | None = None,
@@ -100,23 +102,23 @@ def check_each(
     checker = Checker(_CONSTRUCTS, schema, constants or {}, variants or {}, None)
     with _refusals(checker, position):
         if (said := text.split())[:1] == ["for"]:
-            raise Refused("syntax", "an each clause reads 'x in LIST'", Place(1, 0), f"write {' '.join(said[1:])}")
+            raise Refused("syntax", "an each clause reads 'x in LIST'", Spot(1, 0), f"write {' '.join(said[1:])}")
         if said[0] in (parts or {}):
-            raise Refused("name", f"{quoted(said[0])} is a part, and no variable", Place(1, 0))
+            raise Refused("name", f"{quoted(said[0])} is a part, and no variable", Spot(1, 0))
         tree, text = filled(text, parts or {})
         if not (isinstance(tree, ast.Compare) and len(tree.ops) == 1 and isinstance(tree.ops[0], ast.In)):
             raise checker.refuse(tree, "syntax", "an each clause reads 'x in LIST'", "for example: l in diff.added")
         var, source = checker.variable(tree.left), checker.items(tree.comparators[0])
-        built = _bounded(source.plan)
+        cost = _bounded(source.plan)
     assert source.type.item is not None
-    return Each(var, text, built, guards.reads(built), guards.cost(built), source.type.item)
+    return Each(var, text, source.plan, guards.reads(source.plan), cost, source.type.item)
 
 
 def check_value(
     text: str,
     schema: Schema,
     *,
-    position: Position | None = None,
+    position: Place | None = None,
     item: tuple[str, Type] | None = None,
     constants: Mapping[str, Any] | None = None,
     variants: Mapping[str, Sequence[Any]] | None = None,
@@ -125,17 +127,21 @@ def check_value(
     """The plan of an expression of any type, for `evaluate.closure`, as `check` has it. Raises ConditionError."""
     checker = Checker(_CONSTRUCTS, schema, constants or {}, variants or {}, item)
     with _refusals(checker, position):
-        return _bounded(checker.expr(filled(text, parts or {}, item[0] if item else "")[0]).plan)
+        built = checker.expr(filled(text, parts or {}, item[0] if item else "")[0]).plan
+        _bounded(built)
+        return built
 
 
-def _bounded(built: guards.Plan) -> guards.Plan:
-    if guards.size(built) > guards.MAX_PLAN or guards.cost(built) > MAX_CONDITION_COST:
+def _bounded(built: guards.Plan) -> int:
+    """The static cost of a plan. Raises Refused for one that is too large."""
+    cost = guards.cost(built)
+    if len(guards.walk(built)) > guards.MAX_PLAN or cost > MAX_CONDITION_COST:
         raise Refused("bound", "the condition is too large", _START, "split the rule")
-    return built
+    return cost
 
 
 @contextmanager
-def _refusals(checker: Checker, position: Position | None) -> Iterator[None]:
+def _refusals(checker: Checker, position: Place | None) -> Iterator[None]:
     """Raises ConditionError with all that was refused inside, in the order of the text."""
     try:
         yield
@@ -146,11 +152,11 @@ def _refusals(checker: Checker, position: Position | None) -> Iterator[None]:
         raise ConditionError(sorted(problems, key=lambda problem: (problem.line, problem.column)))
 
 
-def _told(found: Sequence[Refused], position: Position | None) -> list[Problem]:
+def _told(found: Sequence[Refused], position: Place | None) -> list[Problem]:
     return [one.place.problem(one.kind, one.message, hint=one.hint, position=position) for one in found]
 
 
-def _advice(built: guards.Plan, schema: Schema, position: Position | None) -> tuple[Problem, ...]:
+def _advice(built: guards.Plan, schema: Schema, position: Place | None) -> tuple[Problem, ...]:
     words = {
         "absent": ("may be absent, then the rule is undecidable", "guard it: has({0}) and …, or default({0}, …)"),
         "null": ("may be null, then the rule is undecidable", "guard it: {0} is not None and …, or default({0}, …)"),
@@ -161,7 +167,7 @@ def _advice(built: guards.Plan, schema: Schema, position: Position | None) -> tu
     )
 
 
-def _constant_problem(verdict: bool | None, built: guards.Plan, position: Position | None) -> Problem | None:
+def _constant_problem(verdict: bool | None, built: guards.Plan, position: Place | None) -> Problem | None:
     if verdict is None or built[0] == "const":
         return None
     word = "always" if verdict else "never"

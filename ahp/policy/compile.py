@@ -1,7 +1,6 @@
 """Checked policy to programs, one a trigger (design §2, §4)."""
 
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -150,11 +149,15 @@ def _answers(policy: Policy, trigger: str, rules: list[Rule]) -> Answers:
     )
 
 
+_GIVEN = [name for name in RuleAnswer.fields if name in models.RuleKeys.model_fields]
+_OWN = [name for name in RuleAnswer.fields if hasattr(Rule, name)]
+
+
 def _answer(policy: Policy, rule: Rule) -> RuleAnswer:
     raw, each = rule.raw, rule.each
     action, finding, reversible = raw.get("action"), raw.get("finding"), raw.get("reversible")
-    given = {name: raw.get(name) for name in RuleAnswer.fields if name in models.RuleKeys.model_fields}
-    own = {name: getattr(rule, name) for name in RuleAnswer.fields if hasattr(rule, name)}
+    given = {name: raw.get(name) for name in _GIVEN}
+    own = {name: getattr(rule, name) for name in _OWN}
     made: dict[str, Any] = {
         **given,
         **own,  # as the rule has them: with its defaults
@@ -259,6 +262,8 @@ def prune(folder: str) -> None:
         homes.sort(key=lambda name: os.stat(os.path.join(folder, name)).st_mtime_ns, reverse=True)
     except OSError:
         return  # another process removes some at this moment
+    if len(homes) > KEPT:
+        import shutil  # which loads three ways to compress
     for name in homes[KEPT:]:
         shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
 

@@ -25,7 +25,7 @@ class Keys(BaseModel):
 
     # The texts under the keys are their documentation; `jsonschema` reads them when it is asked for, for pydantic would
     # parse every module anew each time that a policy is compiled.
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

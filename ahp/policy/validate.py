@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ahp.conditions import compare
 from ahp.conditions import typecheck as conditions
-from ahp.conditions.diagnostics import ConditionError, Position
+from ahp.conditions.diagnostics import ConditionError
 from ahp.conditions.diagnostics import Problem as ConditionProblem
 from ahp.conditions.globs import PatternError
 from ahp.conditions.regexes import regex
@@ -45,10 +45,8 @@ class _Text(NamedTuple):
 
     def read(self, read: Callable[..., T], **more: Any) -> T:
         """What it says, as `read` of `conditions` has it. Raises ConditionError."""
-        place = self.field.place
         more |= {"item": self.item} if self.item else {}
-        position = Position(place.file, place.line, place.column, place.column)
-        return read(self.field.value, self.schema, position=position, parts=self.parts, **more)
+        return read(self.field.value, self.schema, position=self.field.place, parts=self.parts, **more)
 
 
 class _Checker:

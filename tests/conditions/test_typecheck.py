@@ -8,7 +8,8 @@ import pytest
 
 from ahp.conditions.evaluate import build, build_each
 from ahp.conditions.schema import Schema
-from ahp.conditions.typecheck import ConditionError, Position, check, check_each
+from ahp.conditions.typecheck import ConditionError, check, check_each
+from ahp.system.place import Place
 from tests.conditions.cases import run
 
 SCHEMA = Schema(
@@ -204,10 +205,10 @@ def test_independent_problems_are_reported_at_once() -> None:
 
 
 def test_places_are_those_of_the_file() -> None:
-    position = Position("hooks.yaml", 10, 20, 5)
+    position = Place("hooks.yaml", 10, 20)
     with pytest.raises(ConditionError) as caught:
         check("(b.flag and\nfiles.zzz > 1)", SCHEMA, position=position)
-    assert str(caught.value).startswith("hooks.yaml:11:5: 'files' has no fact 'zzz'")
+    assert str(caught.value).startswith("hooks.yaml:11:20: 'files' has no fact 'zzz'")
     with pytest.raises(ConditionError) as caught:
         check("  'é' == branch.nme", SCHEMA, position=position)
     assert str(caught.value).startswith("hooks.yaml:10:29: ")
