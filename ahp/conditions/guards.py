@@ -189,12 +189,9 @@ def result(plan: Plan, operands: Sequence[Type]) -> Type:
     return ANY
 
 
-_READ = ("const", "fact", "item")
-
-
 def folded(plan: Plan) -> Plan:
     """The plan, or the literal it comes to where it reads nothing and can be computed."""
-    if plan[0] in _READ or any(node[0] in _READ[1:] for node in walk(plan)):
+    if plan[0] == "const" or any(node[0] in ("fact", "item") for node in walk(plan)):
         return plan
     try:
         return ["const", closure(plan, {})([])]

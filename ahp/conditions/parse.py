@@ -87,13 +87,11 @@ def _check(tree: ast.expr, source: str, before: int, text: str) -> None:
 
 def _below(node: ast.AST) -> Iterator[ast.expr]:
     """The expressions in a node, those of a loop's clause and of named arguments too."""
-    for name in node._fields:
-        value = getattr(node, name, None)
-        for one in value if isinstance(value, list) else (value,):
-            if isinstance(one, ast.expr):
-                yield one
-            elif isinstance(one, (ast.comprehension, ast.keyword)):
-                yield from _below(one)
+    for one in ast.iter_child_nodes(node):
+        if isinstance(one, ast.expr):
+            yield one
+        elif isinstance(one, (ast.comprehension, ast.keyword)):
+            yield from _below(one)
 
 
 def _neighbours(tokens: list[Token], text: str) -> None:
@@ -223,8 +221,6 @@ def _next(text: str, at: int) -> Token:
     if found is None:
         raise _foreign(text, at)
     kind, said = str(found.lastgroup), found.group()
-    if kind == "op":
-        return Token(kind, said, at)
     if kind in ("mended", "sign"):
         raise Refused("syntax", f"'{said}' is not part of a condition", place(text, at), MENDED[said])
     if kind == "string" and said not in _ALLOWED_KEYWORDS:
