@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -171,7 +170,7 @@ class Solver:
         self.formulas, self.strings = (z3.SimpleSolver(ctx=context) for _ in range(2))
         self.formulas.set("rlimit", STEPS)
         self.strings.set("rlimit", _TEXT_STEPS)
-        self.formulas.add(*(one for one in translation.known if one is not True), *translation.order())
+        self.formulas.add(*(one for one in translation.known if one is not True))
         self.words: dict[int, str] = {}  # of the model that was found last
         self._text = z3.String("text", context)
         self._found: dict[frozenset[tuple[int, bool]], list[str]] = {}  # texts by the languages that they are in
@@ -198,15 +197,7 @@ class Solver:
             for term, language, inside in self.translation.asked:
                 found = asked[model.eval(term, True).as_long()]
                 found[language.get_id()] = language, inside.decl(), z3.is_true(model.eval(inside, True))
-            places = {
-                model.eval(term, True).as_long(): model.eval(self.translation.place(term), True).as_fraction()
-                for term in self.translation.ordered.values()
-            }
-            outcomes, lowest = set(), ""
-            for number in sorted(asked, key=lambda number: places.get(number, -math.inf)):
-                about, place = list(asked[number].values()), places.get(number)
-                outcomes.add(self._choose(number, about, place, lowest))
-                lowest = self.words.get(number, "") if place is not None else ""
+            outcomes = {self._choose(number, list(found.values())) for number, found in asked.items()}
             if "unsat" not in outcomes:
                 self._join(model, asked)
                 return "unknown" if "unknown" in outcomes else "sat"
@@ -223,27 +214,13 @@ class Solver:
             if is_free and not self._unlike(whole, list(asked.get(number, {}).values())):
                 self.words[number] = whole
 
-    def _around(self, place: Fraction) -> list[_Asked]:
-        """That a text comes behind the one that is written out before its place, and before the next one."""
-        patterns, texts, position = self.translation.patterns, sorted(self.translation.literals), self.translation.place
-        at = min(max(math.ceil(place), 0), len(texts))  # of the next one
-        found: list[_Asked] = []
-        if at > 0:
-            found.append((patterns.behind(texts[at - 1]), lambda term: position(term) > at - 1, True))
-        if at < len(texts):  # which it is not: that is known of all texts
-            found.append((patterns.behind(texts[at]), lambda term: position(term) > at, False))
-        return found
-
-    def _choose(self, number: int, asked: list[_Asked], place: Fraction | None, lowest: str) -> str:
-        """Finds a text for a number that is in just these languages, and at its place in the order of texts, if it has
-        one; behind `lowest` and other than all chosen ones, if it can. Where there is none, adds the lemma.
-        """
+    def _choose(self, number: int, asked: list[_Asked]) -> str:
+        """Finds a text for a number that is in just these languages; where there is none, adds the lemma."""
         literals = self.translation.literals
         if 0 <= number < len(literals):
             return self._written_out(number, asked)
-        asked = asked + self._around(place) if place is not None else asked
         known = self._found.setdefault(frozenset((language.get_id(), holds) for language, _, holds in asked), [])
-        if new := next((one for one in known if one not in self.words.values() and one >= lowest), None):
+        if new := next((one for one in known if one not in self.words.values()), None):
             self.words[number] = new
             return "sat"
         given: list[tuple[Any, Callable[[Any], Any]]] = []  # what holds of the text, and what another one breaks
@@ -256,14 +233,13 @@ class Solver:
         names = [z3.Bool(f"given {at}", self.translation.context) for at in range(len(given))]
         self.strings.push()
         self.strings.add(*(z3.Implies(name, one) for name, (one, _) in zip(names, given, strict=True)))
-        behind = [z3.InRe(self._text, self.translation.patterns.behind(lowest))] if lowest else []
-        for wishes in ([self._none_of(self.words.values()), *behind], []):
+        for wishes in ([self._none_of(self.words.values())], []):
             self.strings.push()
             self.strings.add(*wishes)
             if (found := str(self.strings.check(*names))) == "sat":
                 text = _written(self.strings.model(), self._text)
                 plain = "".join(char for char in text if " " <= char <= "~")  # Z3 likes to end in U+0000
-                is_other = plain not in literals and plain not in self.words.values() and plain >= lowest
+                is_other = plain not in literals and plain not in self.words.values()
                 self.words[number] = plain if is_other and not self._unlike(plain, asked) else text
                 known.append(self.words[number])
             elif found == "unsat" and not wishes:

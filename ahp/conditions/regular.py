@@ -154,16 +154,6 @@ class Patterns:
         """A text of each, one behind the other."""
         return self.nothing if any(one.eq(self.nothing) for one in parts) else reduce(z3.Concat, parts)
 
-    def behind(self, text: str) -> Language:
-        """The texts that come behind this one in order."""
-        if ("behind", text) not in self._known:
-            found = self.then(self.any, self.all)
-            for char in reversed(text):
-                larger = self.chars([(ord(char) + 1, _LAST)])
-                found = self.either([self.then(larger, self.all), self.then(self.word(char), found)])
-            self._known["behind", text] = found
-        return self._known["behind", text]
-
     def language(self, op: str, given: str) -> Language:
         """The texts for which an operation holds with a pattern or text. Raises Untranslated."""
         if (op, given) not in self._known:

@@ -66,7 +66,6 @@ class Translation:
         self.patterns = Patterns(self.context)
         self.literals: list[str] = []  # texts that are written out; each stands for its place here
         self.texts: dict[int, Any] = {}  # numbers that stand for a text, by their identity for the solver
-        self.ordered: dict[int, Any] = {}  # those of them that are compared in order
         self.asked: list[tuple[Any, Any, Formula]] = []  # a text, a language, that it is in there
         self.made_of: list[
             tuple[Any, list[tuple[Any, Any]], Callable[[list[Any]], str]]
@@ -208,18 +207,6 @@ class Translation:
         """That two terms stand for the same text."""
         return self.kept(one) == self.kept(other)
 
-    def place(self, term: Any) -> Any:
-        """Where a text stands in the order of all texts: those that are written out at 0, 1, …, others between them."""
-        return z3.Function("place", z3.IntSort(self.context), z3.RealSort(self.context))(term)
-
-    def order(self) -> list[Formula]:
-        """What is known of the places of all texts that are compared in order."""
-        terms = list(self.ordered.values())
-        ranks = [(self.number(self.literals.index(text)), rank) for rank, text in enumerate(sorted(self.literals))]
-        fixed = [self.place(literal) == rank for literal, rank in ranks if terms]
-        pairs = itertools.combinations([*terms, *(literal for literal, _ in ranks if terms)], 2)
-        return fixed + [z3.Implies(self.place(one) == self.place(other), one == other) for one, other in pairs]
-
     # Conditions.
 
     def truth(self, plan: Plan, scope: Scope | None = None) -> Truth:
@@ -333,13 +320,11 @@ class Translation:
         if op in ("==", "!=", "same"):
             found = decided(all_of(one.there, other.there), self.equal(one, other))
             return Truth(found.false, found.true) if op == "!=" else found
-        both = {kind: all_of(one.being(kind), other.being(kind)) for kind in ("number", "str")}
-        terms = {kind: (one.terms[kind], other.terms[kind]) for kind, is_so in both.items() if is_so is not False}
-        if "str" in terms:
-            self.ordered |= {self.kept(term).get_id(): term for term in terms["str"]}
-            terms["str"] = (self.place(terms["str"][0]), self.place(terms["str"][1]))
-        holds = any_of(*(all_of(both[kind], ORDERS[op](*given)) for kind, given in terms.items()))
-        return decided(any_of(*both.values()), holds)
+        if one.being("str") is not False and other.being("str") is not False:
+            raise Untranslated("the order of texts, or of two values of maps")
+        one, other = one.typed("number"), other.typed("number")
+        known = all_of(one.being("number"), other.being("number"))
+        return decided(known, known is not False and ORDERS[op](one.terms["number"], other.terms["number"]))
 
     def _long(self, found: Value, op: str, limit: Any) -> Truth:
         """The length of a text beside a number: as a regular expression it takes far fewer steps than by arithmetic."""

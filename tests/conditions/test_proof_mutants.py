@@ -205,10 +205,9 @@ def _logic() -> Iterator[tuple[str, str, Any]]:
     items = Translation.items
     yield "Translation", "_below", lambda self, times, often, item: (times, item)
     yield "Translation", "kept", lambda self, term: term
-    yield "Translation", "order", lambda self: []
     yield "Translation", "items", lambda self, plan, scope: replace(items(self, plan, scope), terms={})
     yield "Value", "typed", lambda self, *kinds: _never("fault")(typed(self, *kinds))
-    yield "Solver", "_choose", lambda self, number, asked, place, lowest: "sat"
+    yield "Solver", "_choose", lambda self, number, asked: "sat"
     yield "regular", "outside", lambda ranges: list(ranges)
     yield "regular", "_folded", lambda ranges, flags: list(ranges)
     yield "regular", "_alike", lambda rests: True
