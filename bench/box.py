@@ -14,7 +14,6 @@ from pathlib import Path
 from statistics import median
 
 from ahp.box import engine, place, session, table
-from ahp.box.judging import Judge
 from ahp.box.quarantine import Copy
 from ahp.box.saved import Store
 from ahp.system import environ, git
@@ -91,11 +90,11 @@ def measured(root: Path, repo: git.Repository, large: Path) -> dict[str, Callabl
     hook = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
     call = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "cwd": str(root)}
     told = json.dumps({**call, "tool_input": {"command": "true"}})
-    copy = Copy(session.place_of(repo, "later"), repo)
+    copy = Copy(session.place_of(repo, "later"), repo, "later")
 
     def sync(_: int) -> None:
         copy.refresh()
-        copy.sync(Judge("later"))
+        copy.sync()
 
     def snapshot(number: int) -> None:
         (large / f"new_{number % 30}.py").write_text(f"new = {time.time_ns()}\n")

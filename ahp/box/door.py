@@ -36,7 +36,7 @@ class _Closed(AhpError):
     """The door does not do what was asked."""
 
 
-def serve(listener: socket.socket, channel: socket.socket, copy: Copy, session: str, mounts: "list[Mount]") -> None:
+def serve(listener: socket.socket, channel: socket.socket, copy: Copy, mounts: "list[Mount]") -> None:
     """Until the box ends, of which `channel` tells. Each wish has a process of its own."""
     ends = select.poll()
     ends.register(channel, 0)
@@ -51,18 +51,18 @@ def serve(listener: socket.socket, channel: socket.socket, copy: Copy, session: 
             connection.close()
             continue
         try:
-            _answer(connection, copy, session, mounts)
+            _answer(connection, copy, mounts)
         finally:
             os._exit(0)
 
 
-def _answer(connection: socket.socket, copy: Copy, session: str, mounts: "list[Mount]") -> None:
+def _answer(connection: socket.socket, copy: Copy, mounts: "list[Mount]") -> None:
     connection.settimeout(60)
     said: list[str] = []
     with connection.makefile("rwb") as file:
         lines = None
         try:
-            wish, door = json.loads(file.readline(_LIMIT)), Door(copy, session, mounts, said)
+            wish, door = json.loads(file.readline(_LIMIT)), Door(copy, mounts, said)
             lines = {"list": door.listed, "fetch": door.fetch, "push": door.push}[wish["do"]](wish)
         except Exception as error:  # noqa: BLE001  # whoever asked learns of whatever goes wrong here
             said.append(f"{error}" if isinstance(error, AhpError) else f"not understood: {error!r}")
@@ -72,8 +72,8 @@ def _answer(connection: socket.socket, copy: Copy, session: str, mounts: "list[M
 class Door:
     """One wish; `said` are the sentences for whoever asked."""
 
-    def __init__(self, copy: Copy, session: str, mounts: "list[Mount]", said: list[str]) -> None:
-        self.copy, self.session, self.mounts, self.said = copy, session, mounts, said
+    def __init__(self, copy: Copy, mounts: "list[Mount]", said: list[str]) -> None:
+        self.copy, self.mounts, self.said = copy, mounts, said
         self.open = [one.place for one in mounts if one.kind == "rw" and one.source == one.place]
         env = environ.scrubbed(environ.current())
         path = [one for one in env.get("PATH", "").split(":") if one.startswith("/") and not self._writes(one)]
@@ -112,8 +112,8 @@ class Door:
         """A line for each ref: what became of it."""
         from ahp.box.judging import Judge
 
-        remote, judge = self._remote(wish, "push"), Judge(self.session)
-        self.said += self.copy.sync(judge)
+        remote = self._remote(wish, "push")
+        self.said += self.copy.sync()
         there = dict(line.split("\t")[::-1] for line in self._git("ls-remote", "--", remote).splitlines())
         zero = "0" * len(next(iter(there.values()), "0" * 40))
         mine, refs, specs = self.copy._real().refs, [], []
@@ -125,7 +125,7 @@ class Door:
             local = name if mine.get(name) == oid else oid
             refs.append(PushRef(local or "(delete)", oid or zero, target, there.get(target, zero), bool(force)))
             specs.append(f"{'+' * bool(force)}{oid}:{target}")
-        if denied := judge.of_push(self.copy.repo, refs, remote):
+        if denied := Judge(self.copy.session).of_push(self.copy.repo, refs, remote):
             self.said += denied
             return [f"error {ref.remote_ref} refused by the policy" for ref in refs]
         none = ("no-verify", "no-recurse-submodules", "no-signed", "no-follow-tags", *self._asked(wish["options"]))

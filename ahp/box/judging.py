@@ -9,8 +9,6 @@ from ahp.gate.decide import decide
 from ahp.gate.of_commits import by_the_log
 from ahp.gate.of_range import Range
 from ahp.hosts import asking, verdict_text
-from ahp.hosts.git import pre_push
-from ahp.hosts.git.pre_push import AskedPush
 from ahp.journal.place import noted_genesis
 from ahp.policy import policies
 from ahp.policy.judges import judges_of
@@ -48,7 +46,9 @@ class Judge:
 
     def of_push(self, repo: Repository, refs: list[PushRef], remote: str) -> list[str]:
         """Why a push is not taken: [] where it is. Raises AhpError where that cannot be judged."""
-        hook = AskedPush(self._event(repo, "pre-push", os.urandom(8).hex()), remote)
+        from ahp.hosts.git import pre_push  # no commit needs it
+
+        hook = pre_push.AskedPush(self._event(repo, "pre-push", os.urandom(8).hex()), remote)
         verdicts = list(pre_push.judge_refs(hook, refs, remote))
         return [verdict_text.for_agent(verdict, False) for verdict in verdicts if verdict.denied]
 

@@ -63,8 +63,8 @@ class State(NamedTuple):
 class Copy:
     """The copy of one session in its folder."""
 
-    def __init__(self, folder: str, repo: Repository) -> None:
-        self.folder, self.place = folder, f"{folder}/git"
+    def __init__(self, folder: str, repo: Repository, session: str) -> None:
+        self.folder, self.place, self.session = folder, f"{folder}/git", session
         self.git_dir, self.repo = repo.git_dir, repo
         self.noted: dict[str, Any] = {}
 
@@ -88,13 +88,13 @@ class Copy:
             index = self._index_digest()
             if not os.path.exists(f"{self.folder}/synced"):
                 self._make()
-                self.noted = {"real": real, "copy": real, "index": index, "held": {}}
+                self.noted = {"real": real, "copy": real, "index": index, "held": {}, "signature": self._signature()}
             else:
                 self.noted = json.loads(files.read(f"{self.folder}/synced") or b"{}")
                 self._bring(real, index)
             self._note()
 
-    def sync(self, judge: "Judge") -> list[str]:
+    def sync(self) -> list[str]:
         """Takes in what the call did; the sentences on what was held, [] where all of it moved."""
         with self._lock():
             self.noted = json.loads(files.read(f"{self.folder}/synced") or b"{}")
@@ -106,7 +106,7 @@ class Copy:
             except AhpError:
                 os.unlink(f"{self.folder}/synced")  # so it is made anew before the next call
                 raise
-            told = _Sync(self, copy, entries).run(judge)
+            told = _Sync(self, copy, entries).run()
             self.noted |= {"copy": copy, "signature": "" if told else signature}
             self._note()
             return told
@@ -272,7 +272,7 @@ class _Sync:
         self.held: dict[str, str] = copy.noted["held"]
         self.told: list[str] = []
 
-    def run(self, judge: "Judge") -> list[str]:
+    def run(self) -> list[str]:
         moved = self._moved()
         lists_differ = self.listed != self.entries
         if not moved and not lists_differ and self.state.head == self.known.head:
@@ -282,7 +282,7 @@ class _Sync:
         os.makedirs(f"{incoming}/pack")
         try:
             self._take_in(incoming, moved, lists_differ)
-            accepted = self._judged(incoming, moved, judge)
+            accepted = self._judged(incoming, moved) if moved else {}
             self._move(incoming, accepted, lists_differ)
         finally:
             shutil.rmtree(incoming, ignore_errors=True)
@@ -340,8 +340,10 @@ class _Sync:
     def _objects(self, incoming: str) -> dict[str, str]:
         return {"GIT_OBJECT_DIRECTORY": incoming, "GIT_ALTERNATE_OBJECT_DIRECTORIES": f"{self.copy.git_dir}/objects"}
 
-    def _judged(self, incoming: str, moved: dict[str, tuple[str, str]], judge: "Judge") -> dict[str, tuple[str, str]]:
-        repo = self.copy.repo
+    def _judged(self, incoming: str, moved: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+        from ahp.box.judging import Judge  # most calls move nothing
+
+        repo, judge = self.copy.repo, Judge(self.copy.session)
         env = {
             **environ.scrubbed(repo.env),
             "GIT_DIR": repo.git_dir,

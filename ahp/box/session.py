@@ -48,20 +48,18 @@ def run(
     env = {os.fsdecode(name): os.fsdecode(value) for name, value in os.environb.items()}
     with _folder(repo, session) as folder:
         terminal = not session and os.isatty(0)
-        copy = Copy(folder, repo) if repo is not None and takes_in and Copy.fits(repo) else None
+        copy = Copy(folder, repo, session) if repo is not None and takes_in and Copy.fits(repo) else None
         if copy is not None:
             copy.refresh()
-        launcher = _Launcher(folder, copy, session, terminal=terminal)
+        launcher = _Launcher(folder, copy, terminal=terminal)
         code = launcher.call(argv, root, repo, keys, env)
-        return max(code, _taken_in(copy, session)) if copy is not None else code
+        return max(code, _taken_in(copy)) if copy is not None else code
 
 
-def _taken_in(copy: Copy, session: str) -> int:
+def _taken_in(copy: Copy) -> int:
     """Takes in what the call did in git, and tells what was held; the exit code that this gives a call with 0 else."""
-    from ahp.box.judging import Judge
-
     try:
-        held = copy.sync(Judge(session))
+        held = copy.sync()
     except (AhpError, OSError) as error:
         held = [f"what this call did in git is not taken in: {one_line(error, 1000)}"]
     for one in held:
@@ -118,8 +116,8 @@ def _expire(base: str, own: str) -> None:
 
 
 class _Launcher:
-    def __init__(self, folder: str, copy: Copy | None, session: str, *, terminal: bool) -> None:
-        self.folder, self.copy, self.session, self.terminal = folder, copy, session, terminal
+    def __init__(self, folder: str, copy: Copy | None, *, terminal: bool) -> None:
+        self.folder, self.copy, self.terminal = folder, copy, terminal
         self.sent: socket.socket | None = None
         self.early: list[int] = []
         self.keeper = ""
@@ -339,8 +337,8 @@ def _serve_network(channel: socket.socket, plan: Plan, launcher: _Launcher) -> N
     try:
         from ahp.box import door, network
 
-        copy, session = launcher.copy, launcher.session
-        serve = None if copy is None else lambda listener: door.serve(listener, channel, copy, session, plan.mounts)
+        copy = launcher.copy
+        serve = None if copy is None else lambda listener: door.serve(listener, channel, copy, plan.mounts)
         network.serve(channel, plan.network, serve)
     except BaseException as error:  # noqa: BLE001  # this process must not go on as the launcher that it was
         os.write(2, f"the network of the box ended: {error!r}\n".encode("utf-8", "replace"))
