@@ -44,8 +44,12 @@ printf '%s\\n' "$MARK"
 git symbolic-ref -q HEAD || git rev-parse -q --verify HEAD || exit 9
 printf '%s\\n' "$MARK"
 git ls-files -s -z || exit 9
+{
+  git for-each-ref --format='%(objectname)' refs/heads refs/tags refs/notes
+  git rev-parse -q --verify HEAD
+  cat /run/ahp-wanted
+} | git pack-objects --revs --indexed-objects --stdout -q --delta-base-offset > /run/ahp-pack/pack
 """
-_PACK = "git pack-objects --revs --stdout -q --delta-base-offset < /run/ahp-wanted > /run/ahp-pack/pack"
 _UPDATE = """\
 git update-ref --no-deref --stdin < /run/ahp-wanted || exit 9
 case $HEAD_TO in '') ;; refs/*) git symbolic-ref HEAD "$HEAD_TO" ;; *) git update-ref --no-deref HEAD "$HEAD_TO" ;; esac
@@ -101,12 +105,13 @@ class Copy:
             signature = self._signature()
             if signature == self.noted.get("signature"):
                 return []
+            real = self._real()
             try:
-                copy, entries = self._read()
+                copy, entries = self._read(real)
             except AhpError:
                 os.unlink(f"{self.folder}/synced")  # so it is made anew before the next call
                 raise
-            told = _Sync(self, copy, entries).run()
+            told = _Sync(self, real, copy, entries).run()
             self.noted |= {"copy": copy, "signature": "" if told else signature}
             self._note()
             return told
@@ -170,15 +175,18 @@ class Copy:
         if lines or head or with_index:
             more = {"HEAD_TO": head, "WITH_INDEX": "1" if with_index else ""}
             wanted = "".join(lines).encode("utf-8", "surrogateescape")
-            self.in_a_box(_UPDATE.replace("--stdin", "--stdin -z"), wanted, more, writable=True, index=with_index)
+            self._in_a_box(_UPDATE.replace("--stdin", "--stdin -z"), wanted, more, writable=True, index=with_index)
         refs = {name: oid for name, oid in mine.refs.items() if oid}
         self.noted |= {"real": real, "copy": State(refs, head or mine.head)}
         self.noted["index"] = index if with_index else self.noted["index"]
 
-    def _read(self) -> tuple[State, list[bytes]]:
-        """Refs, HEAD and index of the copy, as the reader gives them out; lines that are none are left out."""
+    def _read(self, real: State) -> tuple[State, list[bytes]]:
+        """Refs, HEAD and index of the copy, as the reader gives them out; lines that are none are left out. In the
+        folder `out` is a pack with what the repository lacks of them.
+        """
         mark = os.urandom(16).hex()
-        parts = self.in_a_box(_READ, b"", {"MARK": mark}).split(mark.encode() + b"\n")
+        wanted = "".join(f"^{oid}\n" for oid in dict.fromkeys(real.refs.values())).encode()
+        parts = self._in_a_box(_READ, wanted, {"MARK": mark}).split(mark.encode() + b"\n")
         if len(parts) != 3:
             raise AhpError("the reader of the box's copy gave no answer")
         refs = {}
@@ -191,7 +199,7 @@ class Copy:
             raise AhpError("HEAD of the box's copy names no branch and no commit")
         return State(refs, head), [one for one in parts[2].split(b"\0") if one]
 
-    def in_a_box(
+    def _in_a_box(
         self, script: str, wanted: bytes, more: Mapping[str, str], writable: bool = False, index: bool = False
     ) -> bytes:
         """What a text of `sh` prints in a box that sees the copy, the objects and the system's programs alone."""
@@ -211,11 +219,6 @@ class Copy:
             words = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise AhpError(f"git cannot read the box's copy: {words[-1] if words else done.returncode}")
         return done.stdout
-
-    def pack(self, wanted: list[str]) -> str:
-        """A pack with what `wanted` (lines of `pack-objects --revs`) names, made by the reader; its path."""
-        self.in_a_box(_PACK, "".join(f"{one}\n" for one in wanted).encode(), {})
-        return f"{self.folder}/out/pack"
 
     def git(
         self, *args: str, stdin: bytes | IO[bytes] = b"", ok: tuple[int, ...] = (0,), more: Mapping[str, str] = _NOTHING
@@ -264,28 +267,28 @@ def _ended(argv: list[str], env: dict[str, str], given: dict[str, Any]) -> "subp
 class _Sync:
     """One taking in: `copy` is what the copy has now, `entries` its index."""
 
-    def __init__(self, copy: Copy, state: State, entries: list[bytes]) -> None:
-        self.copy, self.state, self.entries = copy, state, entries
+    def __init__(self, copy: Copy, real: State, state: State, entries: list[bytes]) -> None:
+        self.copy, self.real, self.state, self.entries = copy, real, state, entries
         self.known = State(*copy.noted["real"])
-        self.real = copy._real()
         self.listed = [one for one in copy.git("ls-files", "-s", "-z").split(b"\0") if one]
         self.held: dict[str, str] = copy.noted["held"]
         self.told: list[str] = []
+        self.incoming = f"{copy.folder}/incoming"
+        known = f"{copy.git_dir}/objects"
+        self.with_new = {"GIT_OBJECT_DIRECTORY": self.incoming, "GIT_ALTERNATE_OBJECT_DIRECTORIES": known}
 
     def run(self) -> list[str]:
         moved = self._moved()
         lists_differ = self.listed != self.entries
         if not moved and not lists_differ and self.state.head == self.known.head:
             return self.told
-        incoming = f"{self.copy.folder}/incoming"
-        shutil.rmtree(incoming, ignore_errors=True)
-        os.makedirs(f"{incoming}/pack")
+        shutil.rmtree(self.incoming, ignore_errors=True)
+        os.makedirs(f"{self.incoming}/pack")
         try:
-            self._take_in(incoming, moved, lists_differ)
-            accepted = self._judged(incoming, moved) if moved else {}
-            self._move(incoming, accepted, lists_differ)
+            self._take_in(moved)
+            self._move(self._judged(moved) if moved else {}, lists_differ)
         finally:
-            shutil.rmtree(incoming, ignore_errors=True)
+            shutil.rmtree(self.incoming, ignore_errors=True)
         return self.told
 
     def _moved(self) -> dict[str, tuple[str, str]]:
@@ -317,30 +320,18 @@ class _Sync:
         self.held[name] = oid
         self.told.append(why)
 
-    def _take_in(self, incoming: str, moved: dict[str, tuple[str, str]], lists_differ: bool) -> None:
-        """A pack of what the repository lacks, into a folder of its own: each object is hashed and checked again."""
-        tips = {new for _, new in moved.values() if new}
-        blobs = {one[2].decode() for one in map(_ENTRY.fullmatch, self.entries) if one} if lists_differ else set()
-        asked = "".join(f"{oid}\n" for oid in sorted({*tips, *blobs})).encode()
-        known = self.copy.git("cat-file", "--batch-check=%(objectname)", stdin=asked).decode().split("\n")
-        missing = [line.split()[0] for line in known if line.endswith(" missing")]
-        if not missing:
-            return
-        wanted = [*missing, *[f"^{oid}" for oid in dict.fromkeys(self.real.refs.values())]]
-        path = self.copy.pack(wanted)
-        argv = ["index-pack", "--strict", "--stdin", "--fix-thin"]
+    def _take_in(self, moved: dict[str, tuple[str, str]]) -> None:
+        """The pack of the reader, into a folder of its own: each object is hashed and checked again."""
+        path = f"{self.copy.folder}/out/pack"
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)  # the reader made it, and may be anybody's
         with os.fdopen(file, "rb") as pack:
-            self.copy.git(*argv, stdin=pack, more=self._objects(incoming))
-        listed = "".join(f"{oid}\n" for oid in tips).encode()
-        self.copy.git(
-            "rev-list", "--objects", "--quiet", "--stdin", "--not", "--all", stdin=listed, more=self._objects(incoming)
-        )
+            if os.pread(file, 12, 0)[8:] != bytes(4):  # how many objects it has
+                self.copy.git("index-pack", "--strict", "--stdin", "--fix-thin", stdin=pack, more=self.with_new)
+        listed = "".join(f"{new}\n" for _, new in moved.values() if new).encode()
+        argv = ("rev-list", "--objects", "--quiet", "--stdin", "--not", "--all")
+        self.copy.git(*argv, stdin=listed, more=self.with_new)
 
-    def _objects(self, incoming: str) -> dict[str, str]:
-        return {"GIT_OBJECT_DIRECTORY": incoming, "GIT_ALTERNATE_OBJECT_DIRECTORIES": f"{self.copy.git_dir}/objects"}
-
-    def _judged(self, incoming: str, moved: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    def _judged(self, moved: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
         from ahp.box.judging import Judge  # most calls move nothing
 
         repo, judge = self.copy.repo, Judge(self.copy.session)
@@ -348,7 +339,7 @@ class _Sync:
             **environ.scrubbed(repo.env),
             "GIT_DIR": repo.git_dir,
             "GIT_WORK_TREE": repo.root,
-            **self._objects(incoming),
+            **self.with_new,
         }
         view = Repository(repo.root, repo.git_dir, repo.common_dir, env, repo.git)
         accepted = {}
@@ -356,7 +347,7 @@ class _Sync:
             is_kept = name == self.real.head or judge.is_default(view, name)
             why = "it is not deleted from a box" if is_kept and not new else ""
             if new:
-                why = self._refusal(view, incoming, name, old, new, judge)
+                why = self._refusal(view, name, old, new, judge)
             if why:
                 self._hold(name, new, f"{why}\n{name} stays where it was; amend the commit, then it is looked at again")
             else:
@@ -364,14 +355,10 @@ class _Sync:
                 self.held.pop(name, None)
         return accepted
 
-    def _refusal(self, repo: Repository, incoming: str, name: str, old: str, new: str, judge: "Judge") -> str:
+    def _refusal(self, repo: Repository, name: str, old: str, new: str, judge: "Judge") -> str:
         """Why a ref is not moved, "" where it is. What comes to the default branch is new there, wherever it was."""
-        where = self._objects(incoming)
-        tip = (
-            self.copy.git("rev-parse", "-q", "--verify", f"{new}^{{commit}}", ok=(0, 1, 128), more=where)
-            .decode()
-            .strip()
-        )
+        argv = ("rev-parse", "-q", "--verify", f"{new}^{{commit}}")
+        tip = self.copy.git(*argv, ok=(0, 1, 128), more=self.with_new).decode().strip()
         if not tip:
             return "it names no commit, and only commits are judged"
         branch = self.state.head if name == "HEAD" else name
@@ -380,16 +367,16 @@ class _Sync:
             if ref.startswith("refs/remotes/") or not judge.is_default(repo, branch):
                 known[oid] = None
         asked = "".join([f"{tip}\n", *[f"^{oid}\n" for oid in known]]).encode()
-        listed = self.copy.git("rev-list", "--stdin", stdin=asked, more=where).decode().split()
+        listed = self.copy.git("rev-list", "--stdin", stdin=asked, more=self.with_new).decode().split()
         return judge.refusal(repo, branch, listed) if listed else ""
 
-    def _move(self, incoming: str, accepted: dict[str, tuple[str, str]], lists_differ: bool) -> None:
+    def _move(self, accepted: dict[str, tuple[str, str]], lists_differ: bool) -> None:
         head = self.state.head
         head_is_held = head in self.held or "HEAD" in self.held
         takes_index = lists_differ and not head_is_held and self._takes_index()
         if not accepted and not takes_index and head == self.real.head:
             return
-        self._join(incoming, [new for _, new in accepted.values() if new], takes_index)
+        self._join([new for _, new in accepted.values() if new], takes_index)
         zero = "0" * len(next(iter(self.real.refs.values()), "0" * 40))
         refs = {**self.real.refs}  # and no more: what others move meanwhile, the copy does not have yet
         for name, (old, new) in accepted.items():
@@ -412,24 +399,14 @@ class _Sync:
         if takes_index and head not in self.held:
             self._write_index()
 
-    def _join(self, incoming: str, tips: list[str], with_index: bool) -> None:
-        """Has the objects of what moves join the repository; of a pack with more in it, they alone."""
-        if not os.listdir(f"{incoming}/pack"):
-            return
-        names = sorted(
-            os.listdir(f"{incoming}/pack"), key=lambda name: name.endswith(".idx")
-        )  # git looks for the index
-        if self.told:
-            blobs = [one[2].decode() for one in map(_ENTRY.fullmatch, self.entries) if one] if with_index else []
-            wanted = "".join(f"{one}\n" for one in [*tips, *blobs, *(f"^{oid}" for oid in self.real.refs.values())])
-            if not tips and not blobs:
-                return
+    def _join(self, tips: list[str], with_index: bool) -> None:
+        """Has the objects of what moves join the repository, and no others that came with them."""
+        blobs = [one[2].decode() for one in map(_ENTRY.fullmatch, self.entries) if one] if with_index else []
+        wanted = "".join(f"{one}\n" for one in [*tips, *blobs, *(f"^{oid}" for oid in self.real.refs.values())])
+        if os.listdir(f"{self.incoming}/pack") and (tips or blobs):
+            os.makedirs(f"{self.copy.git_dir}/objects/pack", exist_ok=True)
             base = f"{self.copy.git_dir}/objects/pack/pack"
-            self.copy.git("pack-objects", "--revs", "-q", base, stdin=wanted.encode(), more=self._objects(incoming))
-            return
-        os.makedirs(f"{self.copy.git_dir}/objects/pack", exist_ok=True)
-        for name in names:
-            shutil.move(f"{incoming}/pack/{name}", f"{self.copy.git_dir}/objects/pack/{name}")
+            self.copy.git("pack-objects", "--revs", "-q", base, stdin=wanted.encode(), more=self.with_new)
 
     def _move_head(self) -> str:
         """Where HEAD is afterwards."""
