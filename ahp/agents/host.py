@@ -4,6 +4,7 @@ import os
 import sys
 
 from ahp.agents import clients, install, pack
+from ahp.facts.actor import LAUNCHER
 from ahp.hosts.table import Check
 from ahp.protocol.text import one_line
 from ahp.system.git import Repository
@@ -65,7 +66,7 @@ class Client:
         """Writes the launcher of all clients anew, where one is installed. Raises AhpError."""
         from ahp.hosts.asking import user_policy
 
-        if os.path.lexists(repo.ahp_dir + install.LAUNCHER):
+        if os.path.lexists(repo.ahp_dir + LAUNCHER):
             install.launcher(repo, user_policy())
 
 

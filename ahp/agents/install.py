@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ahp.agents import clients, starter
 from ahp.agents.main import TIMEOUT
+from ahp.facts.actor import LAUNCHER
 from ahp.hosts.git import bundle, installation
 from ahp.hosts.git.install import baked, noted
 from ahp.hosts.templates import template
@@ -19,7 +20,6 @@ from ahp.system import files, jsonedit, jsontext
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
-LAUNCHER = "/agent-hook"  # in the ahp folder
 _MARK = "/ahp/agent-hook"  # in a command: it is ours
 _BUNDLE = "/cache/agent.pyc"
 _GRACE = 5  # s that the plugin waits beyond the command's own limit
@@ -88,8 +88,8 @@ def uninstall(repo: Repository, client: str, *, user: bool = False) -> bool:
         os.unlink(path)
     else:
         files.replace(path, after.encode(), 0o644)
-    if not any(is_in(repo.root, name) for name in clients.CLIENTS):
-        _unlink(repo.ahp_dir + LAUNCHER)
+    if not any(is_in(repo.root, name) for name in clients.CLIENTS) and os.path.lexists(repo.ahp_dir + LAUNCHER):
+        os.unlink(repo.ahp_dir + LAUNCHER)
     return True
 
 
@@ -209,8 +209,3 @@ def _without(text: str) -> str:
         if place is None:
             return text
         text = jsonedit.remove(text, ("hooks", place[0]), place[1])
-
-
-def _unlink(path: str) -> None:
-    if os.path.lexists(path):
-        os.unlink(path)

@@ -22,21 +22,9 @@ Keys = dict[str, list[str]]
 """What the policy says of a box (`BoxKeys` of `ahp.policy.control`)."""
 SESSIONS = "ahp-box"  # in the git directory, the folders of the sessions
 PASSING = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108  # each box has its own
-# Of a home: what programs were installed into, and what they keep to be faster. All else of it is not there.
-_TOOLS = """
-    .asdf .bun .cache .cargo .deno .dotnet .gem .ghcup .goenv .gradle .jenv .juliaup .local .m2 .mise .nix-profile
-    .nodenv .npm .nuget .nvm .opam .pnpm-store .pub-cache .pyenv .rbenv .rustup .sdkman .volta .yarn go
-"""
-# Settings without which a tool would go elsewhere: a hidden `registry=` asks the public one for private names.
-_SETTINGS = """
-    .cargo/config.toml .condarc .config/git/attributes .config/git/config .config/git/ignore .config/pip/pip.conf
-    .config/uv/uv.toml .gitconfig .gitignore .gitignore_global .gradle/gradle.properties .inputrc .m2/settings.xml
-    .npmrc .pip/pip.conf .yarnrc .yarnrc.yml
-"""
 _SECRET_LINE = re.compile(rb"(?i)token|passw|secret|credential|_auth|api.?key|helper|signingkey|extraheader")
 _LOGIN_IN_URL = re.compile(rb"://[^/@\s\"']+@")
 _LISTENS = 0x10000  # a flag of /proc/net/unix
-_KEY_FILE = re.compile(r"(?i)\.?(credential|auth|token|keyring|netrc)")
 _VARIABLES = """
     HOME USER LOGNAME SHELL PATH TERM COLORTERM LANG LANGUAGE TZ NO_COLOR FORCE_COLOR CLICOLOR COLUMNS LINES CI
     EDITOR VISUAL PAGER GIT_EDITOR GIT_PAGER GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME
@@ -196,7 +184,7 @@ def _not_for_everybody() -> list[str]:
 
 
 def _of_home(place: _Places, home: str) -> None:
-    for name in _TOOLS.split():
+    for name in guarded.TOOLS:
         path = f"{home}/{name}"
         if os.path.islink(path):
             place.add(path, "link", os.path.realpath(path))
@@ -204,7 +192,7 @@ def _of_home(place: _Places, home: str) -> None:
             place.add(path, "layer")
             for one in _key_files(path):
                 place.hide(one)
-    for name in _SETTINGS.split():
+    for name in guarded.SETTINGS:
         path = f"{home}/{name}"
         if os.path.isfile(path):
             place.add(path, "text", without_secrets(_read(path)).decode("utf-8", "surrogateescape"))
@@ -214,10 +202,10 @@ def _key_files(folder: str) -> list[str]:
     """What by its name holds keys: at the top of a folder and one level below it."""
     found = []
     for one in os.scandir(folder):
-        if _KEY_FILE.match(one.name):
+        if guarded.is_key_file(one.name):
             found.append(one.path)
         elif one.is_dir(follow_symlinks=False) and os.access(one.path, os.R_OK):
-            found += [inner.path for inner in os.scandir(one.path) if _KEY_FILE.match(inner.name)]
+            found += [inner.path for inner in os.scandir(one.path) if guarded.is_key_file(inner.name)]
     return found
 
 
@@ -239,7 +227,7 @@ def _of_home_that_is_the_project(place: _Places, root: str, repo: Repository | N
         listed = repo.run("ls-files", "-z", "--", ".").split(b"\0")
         tracked = {os.fsdecode(path).partition("/")[0] for path in listed}
     for one in os.scandir(root):
-        known = {".git", ".ahp", *_TOOLS.split(), *(name.partition("/")[0] for name in _SETTINGS.split()), *tracked}
+        known = {".git", ".ahp", *guarded.TOOLS, *(name.partition("/")[0] for name in guarded.SETTINGS), *tracked}
         if one.name.startswith(".") and one.name not in known:
             place.hide(one.path)
 

@@ -5,6 +5,7 @@ from ahp.protocol.event import Event
 from ahp.system.change import FileChange
 from ahp.system.view import View
 
+_NOW = ("pre-commit", "pre-merge-commit", "commit-msg", "task-complete")  # what was written lies as it was written
 NAMESPACE = Namespace(
     triggers=CHANGE,
     assumed=True,
@@ -45,6 +46,9 @@ NAMESPACE = Namespace(
         "lines_changed": fact("int", "insertions plus deletions", min=0),
         "largest_bytes": fact("int", "size of the largest file", min=0),
         "lfs": fact("list[str]", "pointers of Git LFS", means="path"),
+        "unexplained": fact(
+            "list[str]", "written in an agent's turn while none of its calls ran", triggers=_NOW, means="path"
+        ),
     },
 )
 
@@ -80,11 +84,32 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
             found[field] = [path for path in gone if path]
         elif field == "binary":
             found[field] = _binary(view, entries)
+        elif field == "unexplained":
+            found[field] = _unexplained(event, view, entries)
         elif field in _SIZED:
             found[field] = _sized(field, view, entries)
         else:
             found[field] = _lines(entries, field)
     return found
+
+
+def _unexplained(event: Event, view: View, entries: list[FileChange]) -> "list[str] | Absent":
+    """By the time of each file's last change, which no program can set: of a deleted one, that of its folder's."""
+    import posix
+
+    from ahp.journal import session_calls
+
+    if view.kind not in ("index", "worktree"):
+        return Absent("commits are judged, and git does not record who wrote a file", elsewhere=True)
+    changed = {}
+    for path in [path for entry in entries for path in (entry.old_path, entry.path) if path]:
+        place = f"{event.root}/{path}"
+        while path not in changed:
+            try:
+                changed[path] = posix.lstat(place).st_ctime
+            except (FileNotFoundError, NotADirectoryError):
+                place = place.rpartition("/")[0]
+    return session_calls.unexplained(event.journal, changed)
 
 
 def _uncounted(view: View) -> Absent:

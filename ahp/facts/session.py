@@ -13,6 +13,7 @@ NAMESPACE = Namespace(
         "tool_calls": fact("int", "calls before this one", min=0, optional=True),
         "denied": fact("int", "refused ones", min=0, optional=True),
         "touched_files_count": fact("int", "files written so far", min=0, optional=True),
+        "has_read_secret": fact("bool", "read what a box hides of the home, or what `shown` shows", optional=True),
     },
 )
 
@@ -26,6 +27,8 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         return {**dict.fromkeys(fields, Absent("the client tells no session, so its calls are not counted")), **found}
     from ahp.journal import session_calls
 
+    if "has_read_secret" in fields:
+        found["has_read_secret"] = session_calls.has_read_a_secret(event.journal, event.session)
     calls = session_calls.read(event.journal, event.session)
     allowed = [call for call in calls if not call.denied]
     found["tool_calls"], found["denied"] = len(calls), len(calls) - len(allowed)

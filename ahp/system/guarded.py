@@ -46,3 +46,30 @@ IN_GIT = {
     "git configuration": ("config", "config.worktree", "info/attributes", "commondir", "gitdir"),
     "git history": ("HEAD", "refs", "packed-refs", "objects", "logs", "reftable", "shallow", "info/grafts"),
 }
+# Of a home: what programs were installed into, and what they keep to be faster. A box shows that, and SETTINGS.
+_SHOWN_TOOLS = """
+    .asdf .bun .cache .cargo .deno .dotnet .gem .ghcup .goenv .gradle .jenv .juliaup .local .m2 .mise .nix-profile
+    .nodenv .npm .nuget .nvm .opam .pnpm-store .pub-cache .pyenv .rbenv .rustup .sdkman .volta .yarn go
+"""
+# Settings without which a tool would go elsewhere: a hidden `registry=` asks the public one for private names.
+_SHOWN_SETTINGS = """
+    .cargo/config.toml .condarc .config/git/attributes .config/git/config .config/git/ignore .config/pip/pip.conf
+    .config/uv/uv.toml .gitconfig .gitignore .gitignore_global .gradle/gradle.properties .inputrc .m2/settings.xml
+    .npmrc .pip/pip.conf .yarnrc .yarnrc.yml
+"""
+TOOLS, SETTINGS = tuple(_SHOWN_TOOLS.split()), tuple(_SHOWN_SETTINGS.split())
+_KEYS = ("credential", "auth", "token", "keyring", "netrc")  # beginnings of the names of files with keys
+
+
+def is_key_file(name: str) -> bool:
+    """Whether a file holds keys, by its name."""
+    return name.removeprefix(".").casefold().startswith(_KEYS)
+
+
+def is_hidden(path: str, home: str) -> bool:
+    """Whether a whole path, or one that begins with `~/`, is one of the home that a box hides."""
+    below = path[2:] if path.startswith("~/") else path.removeprefix(home.rstrip("/") + "/")
+    if below == path or not below:
+        return False
+    shown = any(f"{below}/".startswith(f"{one}/") for one in (*TOOLS, *SETTINGS, *IN_HOME["agent settings"]))
+    return not shown or any(map(is_key_file, below.split("/")[1:3]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,41 @@ def test_doctor_prints_it(project: Repo, capsys: pytest.CaptureFixture[str]) -> 
     ahp(["doctor", "--format", "json"])
     checks = {check["name"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
     assert checks["agent rules"]["status"] == "note" and "ahp install" in checks["agent rules"]["mend"]
+
+
+def test_a_session_that_read_a_secret_has_no_registries_in_its_box(
+    project: Repo, ask: Ask, call: Call, home: Path
+) -> None:
+    project.write(".ahp/hooks.yaml", "extends: [agents]\n")
+    (home / ".ssh").mkdir()
+    (home / ".ssh/id").write_text("KEY\n")
+    boxes = []
+    for number, path in enumerate((str(project.root / "README"), str(home / ".ssh/id"))):
+        assert ask(call("Read", call=f"r{number}", file_path=path)).code == 0
+        asked = ask(call("Bash", call=f"b{number}", command="ls"))
+        boxes.append(str(asked.shown))
+    if "ahp/box/start.py" in boxes[0]:  # where a box can start
+        assert "pypi.org" in boxes[0] and "ahp/box/start.py" in boxes[1] and "pypi.org" not in boxes[1]
+
+
+def test_a_commit_is_told_what_wrote_its_files_unseen_and_that_a_hook_is_silent(
+    project: Repo, ask: Ask, call: Call
+) -> None:
+    project.write(".ahp/hooks.yaml", "extends: [agents]\n")
+    assert ahp(["install", "git", "claude"]) == 0
+    project.add()
+    project.git("commit", "-qm", "policy")
+    agent = {"CLAUDECODE": "1"}
+    told = project.run("git", "commit", "-q", "--allow-empty", "-m", "one", env=agent)
+    assert told.returncode == 0 and "silent-hook" in told.stderr.decode()
+    assert ask({**call("x"), "hook_event_name": "UserPromptSubmit", "prompt": "x"}).code == 0
+    time.sleep(0.05)  # the clock of a file system may be behind
+    project.write("unseen.txt", "x\n")
+    time.sleep(0.05)
+    assert ask(call("Bash", command="git commit -m two")).code == 0
+    project.write("seen.txt", "x\n")
+    project.add()
+    told = project.run("git", "commit", "-q", "-m", "two", env=agent)
+    assert told.returncode == 0 and "silent-hook" not in told.stderr.decode()
+    assert "written-by-nobody-known" in told.stderr.decode() and "unseen.txt" in told.stderr.decode()
+    assert " seen.txt" not in told.stderr.decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from ahp.facts import files
@@ -96,3 +97,26 @@ def test_commits_and_ranges_give_their_own_files(repo: Any, make_event: Any, gat
     assert gather(event, "files.added", "files.insertions")["files.insertions"] == 3
     event.view = CommitView(event.repo, first)
     assert gather(event, "files.changed") == {"files.changed": ["a.txt"]}
+
+
+def test_what_changed_in_an_agents_turn_while_no_call_ran_is_unexplained(
+    repo: Any, make_event: Any, gather: Any
+) -> None:
+    repo.commit("first", **{"d/gone.txt": "x\n", "d/old.txt": "x\n", "e/person.txt": "x\n"})
+    repo.write("e/person.txt", "before\n")
+    time.sleep(0.05)
+    folder = repo.root / ".git/ahp/sessions"
+    folder.mkdir(parents=True)
+    begun = time.time()
+    time.sleep(0.05)
+    repo.git("rm", "-q", "d/gone.txt", "d/old.txt")
+    repo.write("new.txt", "x\n")
+    time.sleep(0.05)
+    repo.add()
+    (folder / "s").write_text(f'[{begun}, "begun"]\n[{time.time()}, "ended"]\n')
+    found = gather(make_event(), "files.unexplained", "files.changed")
+    assert sorted(found["files.unexplained"]) == ["d/gone.txt", "d/old.txt", "new.txt"]
+    assert "e/person.txt" in found["files.changed"]
+    repo.commit("second")
+    late = gather(make_event(view=CommitView(make_event().repo, "HEAD")), "files.unexplained")
+    assert "missing" in late

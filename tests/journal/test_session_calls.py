@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from pathlib import Path
 
 import pytest
 
 from ahp.journal import session_calls
-from ahp.system import files
+from ahp.system import clock, files
 from ahp.system.errors import Timeout
 
 from .calls import Stopped, taking
@@ -62,3 +63,54 @@ def test_of_a_long_session_the_last_calls_are_read(tmp_path: Path, monkeypatch: 
     for _ in range(20):
         session_calls.note(str(tmp_path), "s", {}, [], denied=False)
     assert 0 < len(session_calls.read(str(tmp_path), "s")) < 3
+
+
+TURN = {
+    10.0: "begun",
+    20.0: False,  # a call that runs until 30
+    30.0: "called",
+    40.0: True,  # one that is refused runs no time
+    50.0: False,
+    60.0: False,
+    70.0: "called",
+    80.0: "secret",
+    90.0: "called",
+    100.0: "ended",
+    120.0: "begun",
+}
+
+
+def written(folder: Path, session: str, told: dict[float, object]) -> None:
+    """A session as its lines tell it: a mark, or whether a call was refused."""
+    (folder / "sessions").mkdir(exist_ok=True)
+    lines = [[at, what, *([] if isinstance(what, str) else ["digest", [], []])] for at, what in told.items()]
+    (folder / "sessions" / session).write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_what_changed_in_a_turn_while_no_call_ran_is_unexplained(tmp_path: Path) -> None:
+    assert session_calls.unexplained(str(tmp_path), {"a": 1.0}) == []
+    written(tmp_path, "s", TURN)
+    times = {
+        "before": 5,
+        "thinking": 15,
+        "call": 25,
+        "refused": 45,
+        "nested": 65,
+        "still": 85,
+        "last": 95,
+        "person": 110,
+    }
+    found = session_calls.unexplained(str(tmp_path), {name: float(at) for name, at in times.items()})
+    assert found == ["thinking", "refused", "last"]
+    written(tmp_path, "other", {1.0: "begun", 94.0: False, 96.0: "called"})
+    assert "last" not in session_calls.unexplained(str(tmp_path), {"last": 95.0})
+
+
+def test_a_call_whose_end_nobody_tells_runs_for_an_hour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path, "s", {10.0: "begun", 20.0: False})
+    for now, runs in ((21.0, True), (3619.0, True), (3621.0, False)):
+        monkeypatch.setattr(clock, "now", lambda now=now: now)
+        assert session_calls.is_one_running(str(tmp_path)) is runs
+    written(tmp_path, "s", {10.0: "begun", 20.0: False, 22.0: "called"})
+    monkeypatch.setattr(clock, "now", lambda: 23.0)
+    assert not session_calls.is_one_running(str(tmp_path))
