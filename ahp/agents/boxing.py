@@ -8,7 +8,6 @@ from ahp.gate.hearing import hear
 from ahp.policy.judge import Judge
 from ahp.system import places
 from ahp.system.errors import AhpError
-from ahp.system.plain import Plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,20 +16,14 @@ if TYPE_CHECKING:
     from ahp.protocol.event import Event
     from ahp.protocol.verdict import Verdict
 
-
-class Settled(Plain):
-    """The `command` of a call, the `box` that a rule wants for it, and the text that runs it there, or why none can."""
-
-    __slots__ = ("box", "command", "found")
-
-    def __init__(self, command: str, box: dict[str, Any], found: "str | Exception") -> None:
-        self.command, self.box, self.found = command, box, found
+    Settled = tuple[str, dict[str, Any], str | Exception]
 
 
-def settle(event: "Event", judges: "Sequence[Judge]") -> Settled | None:
+def settle(event: "Event", judges: "Sequence[Judge]") -> "Settled | None":
     """Notes in the call whether it will run in a box (`tool.boxed`), for the rules that are for calls outside of one.
 
-    None where no rule wants a box for it. Raises AhpError where the rules cannot be asked.
+    Its command, the box that a rule wants for it, and the text that runs it there, or why none can; None where no rule
+    wants a box for it. Raises AhpError where the rules cannot be asked.
     """
     asked = []
     for judge in judges:
@@ -43,51 +36,44 @@ def settle(event: "Event", judges: "Sequence[Judge]") -> Settled | None:
         return None
     found = _boxed(command, box["keys"], event.root, event.session or "")
     call["boxed"] = isinstance(found, str)
-    return Settled(command, box, found)
+    return command, box, found
 
 
-def moved(
-    verdict: "Verdict", call: dict[str, Any], root: str, session: str, settled: Settled | None
-) -> tuple[dict[str, Any] | None, str]:
-    """The arguments of an allowed call that runs in a box, and "".
-
-    Where it cannot: None, with the sentence that refuses it; or the arguments as they are, with one that says so, or
-    with "" where the rule says `skip`. `settled` is what `settle` found, of this command or of another.
+def applied(verdict: "Verdict", asked: "Asked", root: str) -> tuple[dict[str, Any] | None, str]:
+    """The arguments with which an allowed call runs, after the work tree was saved, and what is said of it; None where
+    it may not run, with the sentence that refuses it.
     """
-    box, arguments, command = verdict.box, dict(call.get("input") or {}), _command(call)
-    assert box is not None
-    why: str | Exception = "this call has no command of a shell"
-    if command is not None:
-        is_settled = settled is not None and settled.command == command
-        found = settled.found if settled is not None and is_settled else _boxed(command, box["keys"], root, session)
+    call: dict[str, Any] = (verdict.modified.tool if verdict.modified is not None else None) or {"input": asked.input}
+    arguments, command, told = dict(call.get("input") or {}), _command(call), [""]
+    if verdict.snapshot is not None:
+        try:
+            places.save("box", root, asked.session, _command({"input": asked.input}) or asked.tool)
+        except (AhpError, OSError) as error:
+            must, so = "the work tree has to be saved before this, and cannot be", "so what it loses is lost"
+            told.append(_otherwise(verdict.snapshot, verdict.snapshot["otherwise"], must, so, error))
+    if verdict.box is not None:
+        settled = asked.in_box
+        found: str | Exception = AhpError("this call has no command of a shell")
+        if command is not None:
+            is_settled = settled is not None and settled[0] == command
+            found = settled[2] if is_settled else _boxed(command, verdict.box["keys"], root, asked.session)
         if isinstance(found, str):
-            return {**arguments, "command": found}, ""
-        why = found
-    # What was judged as boxed runs in a box, or not at all.
-    otherwise = "block" if settled is not None and isinstance(settled.found, str) else box["otherwise"]
+            arguments["command"] = found
+        else:  # what was judged as boxed runs in a box, or not at all
+            otherwise = "block" if settled is not None and isinstance(settled[2], str) else verdict.box["otherwise"]
+            must, so = "it has to run in a box, and none can start", "so it runs without one"
+            told.append(_otherwise(verdict.box, otherwise, must, so, found))
+    refusals = [one for one in told if one.startswith("ahp blocked")]
+    return (None, refusals[0]) if refusals else (arguments, "\n".join(filter(None, told)))
+
+
+def _otherwise(wanted: dict[str, Any], otherwise: str, must: str, so: str, why: Exception) -> str:
+    """What is said where it cannot be as a rule wants it."""
     if otherwise == "skip":
-        return arguments, ""
-    rule = f"{box['rule']}: it has to run in a box"
+        return ""
     if otherwise == "prompt":
-        return arguments, f"ahp note: {rule}, and none can start, so it runs without one. {why}"
-    return None, f"ahp blocked: {rule}, and none can start.\nWhy: {why}\nSee: ahp doctor"
-
-
-def saved(verdict: "Verdict", asked: "Asked", root: str) -> tuple[bool, str]:
-    """Saves the work tree before a call that is allowed: whether the call may run, and what is said where it cannot."""
-    told = verdict.snapshot
-    assert told is not None
-    try:
-        places.save("box", root, asked.session, _command({"input": asked.input}) or asked.tool)
-        return True, ""
-    except (AhpError, OSError) as error:
-        why = str(error)
-    if told["otherwise"] == "skip":
-        return True, ""
-    rule = f"{told['rule']}: the work tree has to be saved before this"
-    if told["otherwise"] == "prompt":
-        return True, f"ahp note: {rule}, and cannot be, so what it loses is lost. {why}"
-    return False, f"ahp blocked: {rule}, and cannot be.\nWhy: {why}\nSee: ahp doctor"
+        return f"ahp note: {wanted['rule']}: {must}, {so}. {why}"
+    return f"ahp blocked: {wanted['rule']}: {must}.\nWhy: {why}\nSee: ahp doctor"
 
 
 def _boxed(command: str, keys: "dict[str, list[str]]", root: str, session: str) -> "str | Exception":

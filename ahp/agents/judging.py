@@ -42,7 +42,7 @@ def _judged(event: "Event", asked: "Asked", where: "Workspace") -> tuple[Verdict
         asked.in_box = boxing.settle(event, judges)
     verdict, said = decide(event, judges), ""
     if (event.tool or {}).get("boxed"):
-        verdict.box = asked.in_box.box
+        verdict.box = asked.in_box[1]
     if event.trigger == "pre-tool-use" and not verdict.denied and _moves_an_issue(event):
         from ahp.agents import issue_gate
 

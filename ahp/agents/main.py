@@ -20,6 +20,7 @@ from ahp.system.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
+    from typing import Any
 
     from ahp.protocol.verdict import Verdict
 
@@ -128,16 +129,16 @@ def _judged(client: str, event: str, installed: Installed) -> Reply:
     verdict, said = judging.judge(asked, where, speaker, seconds)
     if dialect.MUTE and not verdict.denied and verdict.modified is None:
         said = judging.carried(asked, where, said, named in dialect.MUTE)
-    if verdict.snapshot is not None and not verdict.denied:
+    call = verdict.modified.tool if verdict.modified is not None else None
+    arguments: Any = (call or {}).get("input") or asked.input
+    if (verdict.snapshot or verdict.box) is not None and not verdict.denied:
         from ahp.agents import boxing
 
-        may_run, told = boxing.saved(verdict, asked, where.root)
-        if not may_run:
+        arguments, told = boxing.applied(verdict, asked, where.root)
+        if arguments is None:
             return Reply(dialect.DENIED, dialect.deny(asked.event, told), told)
         said = "\n".join([part for part in (said, told) if part])
-    if verdict.box is not None and not verdict.denied:
-        return _boxed(dialect, asked, verdict, said, where)
-    return _answer(dialect, asked, verdict, said)
+    return _answer(dialect, asked, verdict, arguments, said)
 
 
 def _input() -> bytes:
@@ -178,31 +179,14 @@ def _is_there(path: str) -> bool:
     return True
 
 
-def _answer(dialect: Client, asked: Asked, verdict: "Verdict", said: str) -> Reply:
+def _answer(dialect: Client, asked: Asked, verdict: "Verdict", arguments: "Any", said: str) -> Reply:
     event = asked.event
     if verdict.denied and not TRIGGERS[asked.trigger].post:
         said = said or "ahp blocked this"
         return Reply(dialect.DENIED, dialect.deny(event, said), said)
-    call = verdict.modified.tool if verdict.modified is not None else None
-    if call is not None and asked.trigger == "pre-tool-use":
-        arguments = call.get("input")
-        assert isinstance(arguments, dict)
+    if arguments != asked.input and asked.trigger == "pre-tool-use":
         return Reply(0, dialect.rewrite(event, arguments, said))
     return Reply(0, dialect.context(event, said) if said else dialect.ALLOWED.get(event))
-
-
-def _boxed(dialect: Client, asked: Asked, verdict: "Verdict", said: str, where: Workspace) -> Reply:
-    """The answer to a call that is allowed, and has to run in a box."""
-    from ahp.agents import boxing
-
-    call = (verdict.modified.tool if verdict.modified is not None else None) or {"input": asked.input}
-    arguments, told = boxing.moved(verdict, call, where.root, asked.session, asked.in_box)
-    if arguments is None:
-        return Reply(dialect.DENIED, dialect.deny(asked.event, told), told)
-    said = "\n".join([part for part in (said, told) if part])
-    if arguments == asked.input:
-        return Reply(0, dialect.context(asked.event, said) if said else dialect.ALLOWED.get(asked.event))
-    return Reply(0, dialect.rewrite(asked.event, arguments, said))
 
 
 def _failed(client: str, event: str, error: Exception) -> Reply:

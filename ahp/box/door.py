@@ -9,10 +9,9 @@ import os
 import re
 import select
 import socket
-import subprocess
 from typing import TYPE_CHECKING, Any
 
-from ahp.box.quarantine import Copy
+from ahp.box.quarantine import Copy, ended
 from ahp.hosts.git import lfs
 from ahp.protocol.event import PushRef
 from ahp.system import environ
@@ -30,10 +29,6 @@ _MOST = 16  # wishes at once
 _PUSHED = ("refs/heads/", "refs/tags/")
 # Settings that name a repository, or that the door sets itself; all others may be what git runs.
 _OF_REPOSITORIES = ("safe.directory", "core.worktree", "maintenance.repo", "scalar.repo", "core.hookspath")
-
-
-class _Closed(AhpError):
-    """The door does not do what was asked."""
 
 
 def serve(listener: socket.socket, channel: socket.socket, copy: Copy, mounts: "list[Mount]") -> None:
@@ -99,7 +94,7 @@ class Door:
         specs = []
         for _, ref in wish["refs"]:
             if ref != "HEAD" and not _REF.fullmatch(ref):
-                raise _Closed(f"{ref!r} is no ref")
+                raise AhpError(f"{ref!r} is no ref")
             to = f":refs/remotes/{remote}/{ref.removeprefix(_PUSHED[0])}" if ref.startswith(_PUSHED[0]) else ""
             to = f":{ref}" if ref.startswith(_PUSHED[1]) and ref not in known else to
             specs.append(f"+{ref}{to}")
@@ -119,7 +114,7 @@ class Door:
         mine, refs, specs = self.copy._real().refs, [], []
         for target, oid, name, force in wish["refs"]:
             if not (_REF.fullmatch(target) and target.startswith(_PUSHED) and (not oid or _OID.fullmatch(oid))):
-                raise _Closed(f"{target!r}: only branches and tags are pushed from a box")
+                raise AhpError(f"{target!r}: only branches and tags are pushed from a box")
             if oid:
                 self._is_known(oid, name)
             local = name if mine.get(name) == oid else oid
@@ -147,18 +142,18 @@ class Door:
             if name == "cas":
                 ref, _, oid = value.rpartition(":")
                 if not (_REF.fullmatch(ref) and _OID.fullmatch(oid)):
-                    raise _Closed(f"{value!r} is no lease")
+                    raise AhpError(f"{value!r} is no lease")
                 asked.append(f"force-with-lease={ref}:{oid}")
         return asked
 
     def _is_known(self, oid: str, name: str) -> None:
-        """Raises _Closed where no ref of the repository has it: it is held, or the box alone has it."""
+        """Raises AhpError where no ref of the repository has it: it is held, or the box alone has it."""
         try:
             is_new = self.copy.git("rev-list", "-n1", oid, "--not", "--all")
         except AhpError:
             is_new = b"x"
         if is_new:
-            raise _Closed(
+            raise AhpError(
                 f"{name} is not pushed: the repository has not taken it in. Mend what is held, then push again"
             )
 
@@ -171,22 +166,22 @@ class Door:
             key, _, value = entry.partition("\n")
             file = os.path.join(self.copy.git_dir, origin.removeprefix("file:"))
             if origin.startswith("file:") and self._writes(file):
-                raise _Closed(f"git's settings include {file}, which a box may write; {mend}")
+                raise AhpError(f"git's settings include {file}, which a box may write; {mend}")
             if key.startswith("hook.ahp-") or f"{key.rpartition('.')[0]}.enabled" in self.off:
                 continue
             is_url = key.startswith("remote.") and key.endswith("url")
             if self._names_open(value) and key not in _OF_REPOSITORIES and not is_url:
-                raise _Closed(f"git's setting {key} names {value}, which a box may write; {mend}")
+                raise AhpError(f"git's setting {key} names {value}, which a box may write; {mend}")
         if name not in self._git("remote").splitlines():
-            raise _Closed(f"the repository has no remote {name!r}; {mend}")
+            raise AhpError(f"the repository has no remote {name!r}; {mend}")
         if verb == "push" and lfs.is_used(self.copy.repo, everywhere=True):
-            raise _Closed(f"Git LFS has files here, whose content no box pushes; {mend}")
+            raise AhpError(f"Git LFS has files here, whose content no box pushes; {mend}")
         how = ("--push",) if verb == "push" else ()
         for url in self._git("remote", "get-url", "--all", *how, "--", name).splitlines():
             folder = url.removeprefix("file://")
             is_folder = folder != url or not re.match(r"[^/]*:", url)
             if is_folder and (not folder.startswith("/") or self._writes(folder, below=True)):
-                raise _Closed(f"{name} is {url}, a folder that a box may write, and its hooks run outside; {mend}")
+                raise AhpError(f"{name} is {url}, a folder that a box may write, and its hooks run outside; {mend}")
         return str(name)
 
     def _writes(self, path: str, below: bool = False) -> bool:
@@ -205,13 +200,10 @@ class Door:
         """git on the real repository, as the person has set it up, without hooks."""
         argv, env = self.copy.repo.command(*args, fetch=True, objects=True)
         env = {**self.env, "GIT_DIR": env["GIT_DIR"], "GIT_WORK_TREE": env["GIT_WORK_TREE"]}
-        try:
-            done = subprocess.run(argv, input=stdin, capture_output=True, env=env, timeout=_TIMEOUT, check=False)
-        except subprocess.TimeoutExpired:
-            raise _Closed(f"git {args[0]} took more than {_TIMEOUT:.0f} s") from None
+        done = ended(argv, env, _TIMEOUT, input=stdin)
         words = done.stderr.decode("utf-8", "replace").strip()
         if done.returncode not in ok:
-            raise _Closed(f"git {args[0]} failed: {words[-1000:] or done.returncode}")
+            raise AhpError(f"git {args[0]} failed: {words[-1000:] or done.returncode}")
         if args[0] == "push" and words:
             self.said += words[-2000:].splitlines()
         return done.stdout.decode("utf-8", "surrogateescape")

@@ -6,7 +6,6 @@ refs, HEAD, the index as a list, and a pack. What comes out is somebody's text: 
 `receive-pack` does it, each new commit is judged, and refs move by compare-and-swap, or are held.
 """
 
-import fcntl
 import json
 import os
 import re
@@ -14,8 +13,7 @@ import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import cached_property
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -214,7 +212,7 @@ class Copy:
         argv += ["--bind", out, "/run/ahp-pack"]
         argv += ["--ro-bind", f"{self.git_dir}/index", "/run/ahp-index"] if index else []
         env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "GIT_DIR": "/run/ahp-copy", "LC_ALL": "C", **more}
-        done = _ended([*argv, "--chdir", "/run", "--", "/bin/sh", "-c", script], env, {"stdin": subprocess.DEVNULL})
+        done = ended([*argv, "--chdir", "/run", "--", "/bin/sh", "-c", script], env, stdin=subprocess.DEVNULL)
         if done.returncode:
             words = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise AhpError(f"git cannot read the box's copy: {words[-1] if words else done.returncode}")
@@ -228,8 +226,8 @@ class Copy:
         env |= {"GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.git_dir, **more}
         env |= self._off
         argv, _ = self.repo.command(*args, objects=True)
-        given: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
-        done = _ended(argv, env, given)
+        given: dict[str, Any] = {"input" if isinstance(stdin, bytes) else "stdin": stdin}
+        done = ended(argv, env, **given)
         if done.returncode not in ok:
             words = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise AhpError(f"git {args[0]} failed: {words[-1] if words else done.returncode}")
@@ -248,20 +246,19 @@ class Copy:
     def _note(self) -> None:
         files.replace(f"{self.folder}/synced", json.dumps(self.noted).encode())
 
-    @contextmanager
-    def _lock(self) -> Iterator[None]:
+    def _lock(self) -> files.Lock:
         """One launcher at a time, of all sessions of the repository."""
-        with open(f"{os.path.dirname(self.folder)}/sync.lock", "ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+        return files.Lock(f"{os.path.dirname(self.folder)}/sync.lock", _TIMEOUT)
 
 
-def _ended(argv: list[str], env: dict[str, str], given: dict[str, Any]) -> "subprocess.CompletedProcess[bytes]":
+def ended(
+    argv: list[str], env: dict[str, str], seconds: float = _TIMEOUT, **given: Any
+) -> "subprocess.CompletedProcess[bytes]":
     """A command that ran to its end. Raises AhpError where it takes too long: what the session wrote decides that."""
     try:
-        return subprocess.run(argv, **given, capture_output=True, env=env, timeout=_TIMEOUT, check=False)
+        return subprocess.run(argv, **given, capture_output=True, env=env, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
-        raise AhpError(f"{os.path.basename(argv[0])} took more than {_TIMEOUT:.0f} s") from None
+        raise AhpError(f"{os.path.basename(argv[0])} took more than {seconds:.0f} s") from None
 
 
 class _Sync:

@@ -18,14 +18,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from ahp.box import engine, init, table
 from ahp.box.quarantine import Copy
 from ahp.box.table import CannotBox, Keys, Plan
 from ahp.protocol.text import one_line
-from ahp.system import digest
+from ahp.system import digest, files
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
@@ -36,15 +36,22 @@ _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, sig
 _TYPED = (signal.SIGINT, signal.SIGQUIT)
 
 
-def run(
+def call(
     argv: list[str], root: str, repo: Repository | None, keys: Keys, session: str = "", *, takes_in: bool = True
 ) -> int:
     """Runs a command in the box of a project; its exit code. Without a `session` the box is for this call.
 
-    What it did in git is taken in afterwards, unless `takes_in` is False: then git's files are read-only.
-
-    Raises CannotBox where there is none, AhpError where it failed after it began.
+    What it did in git is taken in afterwards, unless `takes_in` is False: then git's files are read-only. What goes
+    wrong is told on standard error: the exit code is `CANNOT` then.
     """
+    try:
+        return _run(argv, root, repo, keys, session, takes_in)
+    except (AhpError, OSError) as error:
+        print(f"ahp box: nothing was run: {one_line(error, 1000)}", file=sys.stderr)
+        return CANNOT
+
+
+def _run(argv: list[str], root: str, repo: Repository | None, keys: Keys, session: str, takes_in: bool) -> int:
     env = {os.fsdecode(name): os.fsdecode(value) for name, value in os.environb.items()}
     with _folder(repo, session) as folder:
         terminal = not session and os.isatty(0)
@@ -153,7 +160,7 @@ class _Launcher:
         self, argv: list[str], root: str, repo: Repository | None, keys: Keys, env: dict[str, str]
     ) -> tuple[socket.socket, dict[str, str]]:
         """A connection on which the call has been started."""
-        with _locked(f"{self.folder}/start"):
+        with files.Lock(f"{self.folder}/start", _STARTING):
             plan = table.plan(root, repo, keys, env, self._covers(), self.copy.place if self.copy else "")
             key = digest.sha256(json.dumps([plan.mounts, plan.covers, sorted(plan.env), plan.network]).encode("utf-8"))
             request = {"argv": argv, "env": plan.env, "folder": os.getcwd(), "umask": _umask()}
@@ -175,10 +182,10 @@ class _Launcher:
             connection.connect(f"/proc/self/fd/{here}/socket")  # a path of its own may be too long for sockets
             connection.settimeout(_STARTING)
             data = json.dumps(request).encode("ascii") + b"\n"
-            files = array.array("i", [_given(number) for number in (0, 1, 2)])
-            sent = connection.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
+            given = array.array("i", [_given(number) for number in (0, 1, 2)])
+            sent = connection.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, given)])
             connection.sendall(data[sent:])
-            for file in files:
+            for file in given:
                 if file > 2:
                     os.close(file)
             if connection.recv(len(init.STARTED)) != init.STARTED:
@@ -291,7 +298,8 @@ def _keep(launcher: _Launcher, plan: Plan, listener: socket.socket, alive: int) 
             os.dup2(file, number)
         for number in map(int, os.listdir("/proc/self/fd")):  # a lock of the launcher's falls with its last descriptor
             if number > 2 and number not in (listener.fileno(), alive):
-                _close(number)
+                with suppress(OSError):  # that of the listing itself
+                    os.close(number)
         if not terminal:
             client = _client()
             os.setsid()
@@ -354,13 +362,6 @@ def _end(pid: int, number: int) -> None:
         pass  # it came to its own end
 
 
-def _close(file: int) -> None:
-    try:
-        os.close(file)
-    except OSError:
-        pass  # that of the listing itself
-
-
 def _client() -> int:
     """Whose session it is: the process that started the shell of this call."""
     with open(f"/proc/{os.getppid()}/stat", "rb") as file:  # the launcher
@@ -395,21 +396,3 @@ def _umask() -> int:
     former = os.umask(0o077)
     os.umask(former)
     return former
-
-
-@contextmanager
-def _locked(path: str) -> Iterator[None]:
-    with open(path, "ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def call(
-    argv: list[str], root: str, repo: Repository | None, keys: Keys, session: str = "", *, takes_in: bool = True
-) -> int:
-    """As `run`, with what goes wrong told on standard error: the exit code is `CANNOT` then."""
-    try:
-        return run(argv, root, repo, keys, session, takes_in=takes_in)
-    except (AhpError, OSError) as error:
-        print(f"ahp box: nothing was run: {one_line(error, 1000)}", file=sys.stderr)
-        return CANNOT

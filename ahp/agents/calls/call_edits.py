@@ -196,7 +196,7 @@ def _shell(call: "Mapping[str, object]", edits: Edits) -> None:
             edits.unknown = edits.unknown or "which files its wildcards stand for is known only when it runs"
 
 
-def loses_work(call: "Mapping[str, object]") -> bool:
+def loses_work(_: object, call: "Mapping[str, object]") -> bool:
     """Whether a shell call may take away what lies in the work tree, or what only git has: it does more than look."""
     commands = call.get("commands")
     if call.get("name") != "shell" or not isinstance(commands, list) or not call.get("command"):

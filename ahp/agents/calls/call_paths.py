@@ -35,6 +35,11 @@ def _whole(path: str, root: str, folder: str) -> str:
     return f"{root}/{whole}" if root and not whole.startswith("/") else whole
 
 
+def is_in(path: str, folder: str) -> bool:
+    """Whether a path is a folder, or lies in it, by its letters."""
+    return (path.rstrip("/") + "/").startswith(folder.rstrip("/") + "/")
+
+
 def joined(folder: str, path: str) -> str:
     """`path` behind the folder that it starts from."""
     return path if path.startswith("/") else "/".join([part for part in (folder, path) if part])
@@ -78,7 +83,7 @@ def _led_to(place: str, root: str, checkout: str) -> str:
 def in_checkout(place: str, root: str, checkout: str) -> str:
     """The path in `checkout` of what has the path `place` in `root`; what lies elsewhere stays."""
     top = root.rstrip("/")
-    return checkout + place[len(top) :] if checkout and (place + "/").startswith(top + "/") else place
+    return checkout + place[len(top) :] if checkout and is_in(place, top) else place
 
 
 def place_of(path: str, root: str, folder: str = "") -> str:

@@ -245,6 +245,7 @@ def _undo(file: _File, edits: "list[Edit]") -> None:
 
 call_of = tool_call.read
 protected = protected_files.written
+loses_work = call_edits.loses_work
 
 
 def changed(event: "Event", given: "Mapping[str, object]") -> "Event":
@@ -260,11 +261,6 @@ def unclear(event: "Event", call: "dict[str, object]") -> "list[str]":
     from ahp.agents.calls.plain import unclear
 
     return unclear(event, call)
-
-
-def loses_work(event: "Event", call: "dict[str, object]") -> bool:
-    """Whether the call may lose work (`call_edits.loses_work`)."""
-    return call_edits.loses_work(call)
 
 
 tool.reader = sys.modules[__name__]

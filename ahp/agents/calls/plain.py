@@ -7,7 +7,7 @@ what is guarded, and git is told no more than its everyday verbs. What a plain c
 import posix
 
 from ahp.agents.calls import protected
-from ahp.agents.calls.call_paths import inside, joined
+from ahp.agents.calls.call_paths import inside, is_in, joined
 from ahp.agents.clients import CLIENTS
 from ahp.agents.shell.command import reads
 from ahp.protocol.text import one_line
@@ -93,7 +93,7 @@ class _Call:
     def found(self) -> "Iterator[str]":
         """Why the call is not plain, word by word."""
         env = self.event.env
-        if not self.event.root or _is_in(env.get("HOME") or "/", self.event.root):
+        if not self.event.root or is_in(env.get("HOME") or "/", self.event.root):
             yield "the project is somebody's home"
             return
         names = {str(one["program"]) for one in self.commands}
@@ -114,7 +114,7 @@ class _Call:
             yield "what a part of it stands for is known only when it runs"
             return
         start = real(joined(self.folder, one["folder"]))
-        if not (_is_in(start, self.root) or _is_temporary(one["folder"])) or "**" in start:
+        if not (is_in(start, self.root) or _is_temporary(one["folder"])) or "**" in start:
             yield "it runs outside of the project"
             return
         for item in one["assignments"]:
@@ -209,21 +209,21 @@ class _Call:
         if (
             word in _STREAMS
             or (_is_temporary(word) and ".." not in word)
-            or (_is_in(place, self.root) and not word.startswith("~"))
+            or (is_in(place, self.root) and not word.startswith("~"))
         ):
             return written and "/.git/" in place + "/"
         above = place.rstrip("/").rpartition("/")[0]
         return written or word.startswith("~") or _is_there(place) or (above != "" and _is_there(above))
 
     def _is_inner(self, start: str) -> bool:
-        while start != self.root and _is_in(start, self.root) and not _is_there(f"{start}/.git"):
+        while start != self.root and is_in(start, self.root) and not _is_there(f"{start}/.git"):
             start = start.rpartition("/")[0]
         return start != self.root
 
     def _is_shadowed(self, program: str) -> bool:
         """Whether a program that is called may be one of the project's own, by PATH."""
         folders = [joined(self.folder, folder) for folder in self.event.env.get("PATH", "").split(":")]
-        return any(_is_in(real(folder), self.root) and _is_there(f"{folder}/{program}") for folder in folders)
+        return any(is_in(real(folder), self.root) and _is_there(f"{folder}/{program}") for folder in folders)
 
     def _runs_programs(self) -> bool:
         """Whether git's settings have it run what lies in the project: another manager's hooks, a filter, a pager."""
@@ -232,7 +232,7 @@ class _Call:
         told = repo.run("config", "-z", "--get-regexp", _PROGRAMS, ok=(0, 1)).decode("utf-8", "surrogateescape")
         words = [word for entry in told.split("\0") for word in entry.partition("\n")[2].lstrip("!").split()]
         places = [real(joined(self.event.root, word)) for word in words]
-        return any(_is_in(place, self.root) and _is_there(place) for place in places)
+        return any(is_in(place, self.root) and _is_there(place) for place in places)
 
 
 def _table(text: str) -> "dict[str, tuple[frozenset[str], list[str]]]":
@@ -266,11 +266,7 @@ def _base(word: str) -> str:
 
 
 def _is_temporary(path: str) -> bool:
-    return any(_is_in(path, folder) for folder in _TEMPORARY)
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return (path.rstrip("/") + "/").startswith(folder.rstrip("/") + "/")
+    return any(is_in(path, folder) for folder in _TEMPORARY)
 
 
 def _is_there(path: str) -> bool:

@@ -1,6 +1,6 @@
 """Which files that a tool call writes decide what is allowed here, or tell what happened (design §6).  [light]"""
 
-from ahp.agents.calls.call_paths import inside
+from ahp.agents.calls.call_paths import inside, is_in
 from ahp.system import guarded
 from ahp.system.paths import identity, names_in
 
@@ -27,7 +27,7 @@ def written(event: "Event", call: dict[str, object]) -> list[dict[str, object]]:
         head = _head(path) if path in written else ""
         for kind, place in guarded_places:
             if concerns(path, place) and not _is_of_work(kind, path, place):
-                lies_in_it = head != "" and _is_in(head.casefold(), place.casefold())
+                lies_in_it = head != "" and is_in(head.casefold(), place.casefold())
                 found[kind, path] = found.get((kind, path), False) or sure or lies_in_it
         if kind := _of_inner_repository(path):
             found[kind, path] = found.get((kind, path), False) or sure or _of_inner_repository(head) == kind
@@ -47,7 +47,7 @@ def _of_inner_repository(path: str) -> str:
         return "git hooks" if "hooks" in inner[:-1] else "git configuration" if inner[-1:] == ["config"] else ""
     below = "/".join(parts[at + 1 :]) if at > 0 else ""
     kinds = ("git hooks", "git configuration")
-    return next((kind for kind in kinds if below and any(_is_in(below, name) for name in guarded.IN_GIT[kind])), "")
+    return next((kind for kind in kinds if below and any(is_in(below, name) for name in guarded.IN_GIT[kind])), "")
 
 
 def _by_another_name(path: str, places: list[tuple[str, str]], root: str) -> str:
@@ -78,7 +78,7 @@ def places(event: "Event") -> list[tuple[str, str]]:
     root, repo = event.root, event.repo
     found = [(kind, name) for kind, names in guarded.IN_PROJECT.items() for name in names]
     found += [(kind, name) for kind, names in guarded.IN_SYSTEM.items() for name in names]
-    if not _is_in(_ENGINE, root):  # where it is, the project is ahp, or has it among its packages
+    if not is_in(_ENGINE, root):  # where it is, the project is ahp, or has it among its packages
         found.append(("ahp", inside(_ENGINE, root)))
     found += [(kind, f"~/{name}") for kind, names in guarded.IN_HOME.items() for name in names]
     own = "/.ahp/hooks.yaml"  # in the home of the user policy, which no variable moves
@@ -109,7 +109,7 @@ def concerns(path: str, place: str) -> bool:
     """
     path, place = path.casefold(), place.casefold()
     if not _is_pattern(path):
-        return _is_in(path, place) or (path not in (".", "/") and _is_in(place, path)) or path in (".", "/", "~")
+        return is_in(path, place) or (path not in (".", "/") and is_in(place, path)) or path in (".", "/", "~")
     if path.startswith("**/.") and not place.startswith(("~", "/")) and concerns(path[3:], place):
         return True  # at the top, too
     if path == "**/*":
@@ -152,10 +152,6 @@ def _head(path: str) -> str:
 
 def _is_pattern(path: str) -> bool:
     return any(sign in path for sign in "*?[")
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return (path + "/").startswith(folder.rstrip("/") + "/")
 
 
 def _matches(text: str, pattern: str) -> bool:
