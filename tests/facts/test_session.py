@@ -34,6 +34,7 @@ def test_its_calls_are_counted_and_absent_where_nobody_tells_whose_they_are(make
     assert set(gather(make_event("pre-tool-use"), *counts)["missing"]) == set(counts)
 
 
+@pytest.mark.wings
 @pytest.mark.parametrize(
     ("tool", "given", "secret"),
     [
