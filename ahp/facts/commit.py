@@ -2,7 +2,11 @@
 
 from ahp.facts.registry import COMMIT, Absent, Namespace, fact
 from ahp.protocol.event import Event
-from ahp.system.git import Repository, is_signed
+from ahp.system.git import OWN, Repository, is_signed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 # Past commits are judged under these names too, with the message they have.
 _MESSAGE = ["commit-msg", "post-commit"]
@@ -28,12 +32,24 @@ NAMESPACE = Namespace(
             "has a signature; known at the push and in CI",
             triggers=_MESSAGE,
         ),
+        "signature.valid": fact("bool", "fits the commit, by a key that this machine trusts", triggers=_MESSAGE),
+        "signature.key": fact("str", "fingerprint of the key that fits, trusted or not; else empty", triggers=_MESSAGE),
+        "signature.by": fact("str", "whose key it is, when `valid`; else empty", triggers=_MESSAGE),
         "is_merge": fact("bool", "more than one parent"),
     },
 )
 
+_SIGNATURE = frozenset(("signature.valid", "signature.key", "signature.by"))
 _PEOPLE = ("author", "committer")
 UNSIGNED = Absent("a commit is signed when git makes it, after this hook", elsewhere=True)
+# What git verifies with. The repository's own configuration names none of it: it could name any program, and any key.
+_VERIFIES = {
+    "gpg.program": "gpg",
+    "gpg.x509.program": "gpgsm",
+    "gpg.ssh.program": "ssh-keygen",
+    "gpg.ssh.allowedsignersfile": "/dev/null",
+    "gpg.ssh.revocationfile": "/dev/null",
+}
 _COMMENT = ("core.commentchar", "core.commentstring")
 
 
@@ -57,7 +73,28 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
             text, _ = _draft(event, repository)
     unwritten = dict.fromkeys(fields, Absent("the message is not written yet", "ask at commit-msg"))
     told = {"signed": signed, "is_merge": is_merge, **by(people)}
+    if reads_signature(fields):
+        told |= signature(repository, made) if made else dict.fromkeys(_SIGNATURE, UNSIGNED)
     return {**unwritten, **(parts(text) if text is not None else {}), **told}
+
+
+def reads_signature(fields: "Collection[str]") -> bool:
+    """Whether one of the fields hangs on keys, and so on more than the commit."""
+    return not _SIGNATURE.isdisjoint(fields)
+
+
+def signature(repository: Repository, commit: str) -> dict[str, object]:
+    """The fields of a commit's signature: git's verdict, by the programs and keys of the person's own settings."""
+    listed = repository.run("config", "-z", "--show-scope", "--get-regexp", r"^gpg\.", ok=(0, 1))
+    scopes = listed.decode("utf-8", "surrogateescape").split("\0")
+    items = zip(scopes[::2], scopes[1::2], strict=False)
+    own = dict(item.partition("\n")[::2] for scope, item in items if scope not in OWN)
+    own.setdefault("gpg.program", own.get("gpg.openpgp.program", "gpg"))
+    pinned = [part for key, usual in _VERIFIES.items() for part in ("-c", f"{key}={own.get(key, usual)}")]
+    log = repository.run(*pinned, "log", "-1", "-z", "--format=%G?%x00%GF%x00%GS", commit, "--")
+    verdict, key, who = log.decode("utf-8", "surrogateescape").split("\0")[:3]
+    fits, valid = verdict in ("G", "U"), verdict == "G"
+    return {"signature.valid": valid, "signature.key": key if fits else "", "signature.by": who if valid else ""}
 
 
 def by(people: "dict[str, str]") -> dict[str, object]:

@@ -5,8 +5,10 @@ the rest of a rule leaves it open: a pack's `when` looks first whether an added 
 """
 
 import re
+from collections.abc import Iterable
 
-from ahp.facts.registry import CHANGE, Namespace, fact, view_of
+from ahp.facts import syntax
+from ahp.facts.registry import CHANGE, Absent, Namespace, fact, view_of
 from ahp.protocol.event import Event
 from ahp.system import lines
 
@@ -29,13 +31,6 @@ NAMESPACE = Namespace(
     },
 )
 
-_LANGUAGES = {
-    "python": (".py", ".pyi"),
-    "javascript": (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
-    "rust": (".rs",),
-    "go": (".go",),
-    "java": (".java",),
-}
 # By these, in the line above and its own, a linter lets one stand: it is meant. Atomic, so that no line, however long,
 # is looked through again and again.
 _MEANT = {
@@ -49,35 +44,123 @@ _MEANT = {
 }
 
 
+_MODULES = frozenset(
+    (
+        *("pdb", "ipdb", "pudb", "bpdb", "rpdb", "rdb", "wdb", "web_pdb", "pdbr", "pdbpp", "remote_pdb"),
+        *("celery.contrib.rdb", "pydevd", "pydevd_pycharm", "debugpy", "ptvsd"),
+    )
+)
+_STOPS = frozenset(["set_trace", "settrace", "breakpoint", "wait_for_client", "embed"])
+_SHELLS = frozenset(["IPython", "bpython", "ptpython.repl", "code"])  # modules of which only `embed` stops a program
+_IMPORTED = re.compile(r"""__import__\(\s*['"]([\w.]+)['"]\s*\)""")
+# What a function or branch of such a name prints, it is there to print.
+_PURPOSE = re.compile(
+    r"(?i:print|debug|verbose|trace|dump|usage|display|show|quiet)|(?:(?<![A-Za-z])l|L)og(?:ger|ging|s|f|ln)?(?![a-z])"
+)
+
+
 def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
     """The values of `fields`. Raises Absent where it is not told what changes, Unknown, GitError, AhpError."""
     view = view_of(event, contents=True)
     added: dict[str, set[int]] = {}
     for line in lines.of(view, with_removed=False).added:
-        if _language(str(line["path"])):
+        known = syntax.language_of(str(line["path"]))
+        if known is not None and known.name in _MEANT:
             added.setdefault(str(line["path"]), set()).add(int(str(line["line"])))
     found: list[dict[str, object]] = []
+    unread = ""
     for path, numbers in added.items():
-        language = _language(path)
-        text = (view.read(path) or b"").decode("utf-8", "replace")
-        source = ["", *text.split("\n")]
+        try:
+            source = syntax.Source(path, view.read(path) or b"")
+        except Absent as absent:
+            unread = absent.reason
+            continue
+        above = ["", *source.lines]
+        language = source.language.name
         found += [
             {"path": path, "line": line, "name": name, "language": language}
-            for line, name in _statements(language, text)
-            if line in numbers and not _MEANT[language].search("\n".join(source[line - 1 : line + 1]))
+            for line, name in statements(source)
+            if line in numbers and not _MEANT[language].search("\n".join(above[line - 1 : line + 1]))
         ]
-    return {"added": found}
+    return {"added": Absent(unread, unknowable=True, known=found) if unread else found}
 
 
-def _language(path: str) -> str:
-    return next((name for name, endings in _LANGUAGES.items() if path.endswith(endings)), "")
+def statements(source: syntax.Source) -> list[tuple[int, str]]:
+    """(line, name) of each statement for debugging."""
+    if source.language.name == "python":
+        return _python(source)
+    is_program = any(source.are("program"))
+    own = {node.text for node in source.nodes if node.kind == "own"}
+    found = []
+    for node, hit in source.are("debugger"):
+        name = next(filter(None, hit.groups()))
+        if source.language.name == "rust":
+            name += "!"
+        # What a program prints is its output.
+        meant = (
+            name in own
+            or is_program
+            or (source.language.name == "go" and any(map(_PURPOSE.search, source.heads(node))))
+        )
+        if not meant or name == "runtime.Breakpoint":
+            found.append((node.line, name))
+    return found
 
 
-def _statements(language: str, text: str) -> list[tuple[int, str]]:
-    if language == "python":
-        from ahp.facts import python_debuggers
+def _python(source: syntax.Source) -> list[tuple[int, str]]:
+    """Calls that stop, and imports of debuggers that nothing else uses: a library may work with a debugger as a module
+    (`pdb.Pdb`, `pdb.post_mortem`).
+    """
+    names: dict[str, str] = {}  # local name → module, or module.function
+    imports: list[tuple[int, str, str]] = []
+    for node in source.nodes:
+        whole, _, alias = node.text.partition(" as ")
+        root = whole.partition(".")[0]
+        if node.kind == "import" and (whole in _SHELLS or not _MODULES.isdisjoint((whole, root))):
+            names[alias or root] = whole
+            if whole not in _SHELLS:
+                imports.append((node.line, alias or root, whole))
+        elif node.kind == "from" and f"{node.name}.{whole}" in _MODULES:
+            names[alias or whole] = f"{node.name}.{whole}"
+        elif node.kind == "from" and _stops(node.name, whole):
+            names[alias or whole] = f"{node.name}.{whole}"
+            imports.append((node.line, alias or whole, f"{node.name}.{whole}"))
+    assigned = {node.text for node in source.nodes if node.kind == "definition"}
+    told: dict[int, str] = {}
+    stopping: set[int] = set()
+    for node in source.nodes:
+        owner, _, last = node.text.rpartition(".")
+        if node.kind != "call":
+            continue
+        if not owner:
+            name = names.get(last) or (last if last in ("breakpoint", "set_trace") and last not in assigned else "")
+        else:
+            imported = _IMPORTED.fullmatch(owner)
+            module = imported[1] if imported else names.get(owner, owner if owner in _MODULES else "")
+            name = f"{module}.{last}" if _stops(module, last) else ""
+        if name:
+            told[node.line] = name
+            stopping |= {node.start} if "." not in owner else set()
+    left = [(line, f"import {whole}") for line, local, whole in imports if local not in _used(source, names, stopping)]
+    return sorted({*told.items(), *((line, name) for line, name in left if line not in told)})
 
-        return python_debuggers.find(text)
-    from ahp.facts import source_debuggers
 
-    return source_debuggers.find(language, text)
+def _stops(module: str, function: str) -> bool:
+    return function in _STOPS and (module in _MODULES or (module in _SHELLS and function == "embed"))
+
+
+def _used(source: syntax.Source, names: Iterable[str], stopping: set[int]) -> set[str]:
+    """Those of some local names that are read elsewhere than in imports and in calls that stop."""
+    those = " ".join(f'"{name}"' for name in names)
+    words = source.captured(
+        f"((identifier) @word (#any-of? @word {those})) (attribute attribute: (_) @no) (keyword_argument name: (_) @no)"
+        "(assignment left: (_) @no) (function_definition name: (_) @no)"
+        "[(import_statement) (import_from_statement)] @in"
+    )
+    without = stopping.union(node.start for node in words if node.kind == "no")
+    inside = [(node.start, node.end) for node in words if node.kind == "in"]
+    return {
+        node.text
+        for node in words
+        if node.kind == "word" and node.start not in without and not any(a <= node.start < b for a, b in inside)
+    }

@@ -21,6 +21,7 @@ NAMESPACES = (
     "diff",
     "content",
     "debuggers",
+    "source",
     "ignored",
     "generated",
     "owners",

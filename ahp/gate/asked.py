@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from ahp.conditions.evaluate import set_deadline
 from ahp.facts import environment as environments
 from ahp.facts import registry
-from ahp.facts.commit import by, parts
+from ahp.facts.commit import by, parts, reads_signature, signature
 from ahp.facts.registry import Absent
 from ahp.facts.time import WEEKDAYS
 from ahp.gate import actions, signalling, weighing
@@ -31,7 +31,7 @@ from ahp.system.view import View
 
 # What is the same of a commit for whatever one actor brings to one remote.
 _ALIKE = frozenset(
-    {"files", "diff", "content", "debuggers", "ignored", "generated", "owners"}
+    {"files", "diff", "content", "debuggers", "source", "ignored", "generated", "owners"}
     | {"repo", "commit", "deps", "policy", "actor", "limits", "time"}
 )
 
@@ -112,6 +112,8 @@ class Context:
                 given, reads = self._common(judge, trigger), judge.program.reads
                 if not _ALIKE.issuperset(reads.keys() - given.keys()) or "environment" not in given:
                     return None
+                if reads_signature(reads.get("commit", ())):  # keys are trusted, and are no more
+                    return None
                 known.append(given["environment"][""])
                 known += [repr(self._known[name].get(field)) for name in self._known for field in reads.get(name, ())]
         return tuple(known)
@@ -127,6 +129,8 @@ class Context:
             "time": _time(commit.time, judge.program.settings.timezone),
             "commit": _commit(commit, is_written),
         }
+        if is_written and self.event.repo is not None and reads_signature(judge.program.reads.get("commit", ())):
+            given["commit"] |= signature(self.event.repo, commit.id)
         if actor.kind == "ci" and not actor.name:
             actor = Actor("ci", commit.author)
         draft = commit.message.encode("utf-8", "surrogateescape") if is_written else None

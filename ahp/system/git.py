@@ -52,7 +52,7 @@ _SECTIONS = (b"[filter", b"[hook", b"[include", b"[merge", b"[trailer")
 # The hooks that `ahp install git` adds to the configuration, `hook.ahp-NAME`, for git 2.54: those that can refuse.
 CHANNEL = ("pre-commit", "pre-merge-commit", "commit-msg", "pre-push")
 _OF_AHP = b'[hook "ahp-'
-_OWN = ("local", "worktree")
+OWN = ("local", "worktree")
 # What has git do without a driver: files count as they lie, what is merged is merged as text.
 _IDLE = {"enabled": "false", "ifexists": "doNothing", "ifmissing": "doNothing"}
 _INSTEAD = {
@@ -195,13 +195,13 @@ class Repository:
         told = self.run("config", "-z", "--show-scope", "--get-regexp", _DRIVERS, ok=(0, 1))
         fields = told.decode("utf-8", "surrogateescape").split("\0")
         items = [(scope, *item.partition("\n")[::2]) for scope, item in zip(fields[::2], fields[1::2], strict=False)]
-        kept = {key: value for scope, key, value in items if scope not in _OWN}
+        kept = {key: value for scope, key, value in items if scope not in OWN}
         found: dict[str, str] = {}
         for scope, key, _ in items:
             driver, _, last = key.rpartition(".")
             if key in kept:
                 found[key] = kept[key]
-            elif scope in _OWN:
+            elif scope in OWN:
                 found |= {f"{driver}.{name}": value for name, value in _INSTEAD[last].items()}
         return found
 

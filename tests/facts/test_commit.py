@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,67 @@ def test_a_signature_is_known_once_the_commit_is_made(repo: Any, make_event: Any
         assert gather(event, "commit.signed") == {"commit.signed": signed}
     two, one = commits.commits(make_event().repo)
     assert (one.is_signed, two.is_signed) == (True, False) and one.committer == "Test Person <person@example.org>"
+
+
+def signed_by(repo: Any, folder: Path) -> tuple[str, str]:
+    """The fingerprint and the line of the public key by which HEAD is signed from now on."""
+    key = folder / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    told = subprocess.run(["ssh-keygen", "-lf", str(key)], check=True, capture_output=True, text=True).stdout
+    ssh = ("-c", "gpg.format=ssh", "-c", f"user.signingkey={key}.pub")
+    repo.git(*ssh, "commit", "-q", "--allow-empty", "-S", "-m", "one")
+    return told.split()[1], Path(f"{key}.pub").read_text()
+
+
+SIGNATURE = ("commit.signature.valid", "commit.signature.key", "commit.signature.by")
+
+
+def of_head(make_event: Any, gather: Any) -> list[object]:
+    event = make_event("post-commit")
+    event.view = CommitView(event.repo, "HEAD")
+    return [*gather(event, *SIGNATURE).values()]
+
+
+@pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="OpenSSH's ssh-keygen is not installed")
+def test_a_signature_is_valid_by_the_keys_of_the_person_not_of_the_repository(
+    repo: Any, make_event: Any, gather: Any, tmp_path: Path
+) -> None:
+    repo.commit("none")
+    assert of_head(make_event, gather) == [False, "", ""]
+    missing = gather(make_event("commit-msg"), *SIGNATURE)["missing"]
+    assert {why for why, _ in missing.values()} == {"a commit is signed when git makes it, after this hook"}
+    key, public = signed_by(repo, tmp_path)
+    allowed = tmp_path / "allowed"
+    allowed.write_text(f"bea@example.org {public}")
+    program = tmp_path / "program"
+    program.write_text(f'#!/bin/sh\ntouch {tmp_path}/ran\nexec ssh-keygen "$@"\n')
+    program.chmod(0o755)
+    for name in ("gpg.program", "gpg.openpgp.program", "gpg.ssh.program", "gpg.x509.program"):
+        repo.git("config", name, str(program))
+    repo.git("config", "gpg.ssh.allowedSignersFile", str(allowed))
+    assert of_head(make_event, gather) == [False, key, ""]  # it fits, and nobody trusts its key
+    repo.git("config", "--global", "gpg.ssh.allowedSignersFile", str(allowed))
+    assert of_head(make_event, gather) == [True, key, "bea@example.org"]
+    assert not (tmp_path / "ran").exists()
+    changed = repo.git("cat-file", "commit", "HEAD").replace("\none", "\ntwo")
+    repo.git("reset", "-q", "--soft", repo.git("hash-object", "-t", "commit", "-w", "--stdin", stdin=changed.encode()))
+    assert of_head(make_event, gather) == [False, "", ""]  # it does not fit
+
+
+@pytest.mark.skipif(not shutil.which("gpg"), reason="GnuPG is not installed")
+def test_an_openpgp_signature_is_valid_by_a_key_that_gpg_trusts(
+    repo: Any, make_event: Any, gather: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as home:  # gpg's socket needs a short path
+        monkeypatch.setenv("GNUPGHOME", home)
+        name = "Bea <bea@example.org>"
+        made = ("gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key", name, "ed25519", "sign", "0")
+        subprocess.run(made, check=True, capture_output=True)
+        repo.git("-c", "user.signingkey=bea@example.org", "commit", "-q", "--allow-empty", "-S", "-m", "one")
+        valid, key, who = of_head(make_event, gather)
+        assert (valid, len(str(key)), who) == (True, 40, name)
+        subprocess.run(["gpgconf", "--kill", "all"], check=False)
+    assert of_head(make_event, gather) == [False, "", ""]  # gpg does not have the key
 
 
 def test_a_commit_without_a_message(repo: Any, make_event: Any, gather: Any) -> None:

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from ahp.facts import python_debuggers, source_debuggers
+from ahp.facts import debuggers, syntax
+from ahp.facts.gather import gather as gather_facts
+from ahp.facts.registry import Absent
+from tests.facts.conftest import settings_of
+
+ENDINGS = {"javascript": "a.js", "rust": "a.rs", "go": "a.go", "java": "A.java"}
+
+
+def find(path: str, text: str) -> list[tuple[int, str]]:
+    return debuggers.statements(syntax.Source(path, text.encode()))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +42,7 @@ from ahp.facts import python_debuggers, source_debuggers
     ],
 )
 def test_python_that_stops(text: str, found: list[tuple[int, str]]) -> None:
-    assert python_debuggers.find(text) == found
+    assert find("a.py", text) == found
 
 
 @pytest.mark.parametrize(
@@ -54,13 +63,22 @@ def test_python_that_stops(text: str, found: list[tuple[int, str]]) -> None:
     ],
 )
 def test_python_that_does_not(text: str) -> None:
-    assert python_debuggers.find(text) == []
+    assert find("a.py", text) == []
 
 
-def test_an_enormous_or_deep_file_is_searched_for_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert python_debuggers.find("x = " + "(" * 100_000 + "\nbreakpoint()") == [(2, "breakpoint")]
-    monkeypatch.setattr(python_debuggers, "_LIMIT", 10)
-    assert python_debuggers.find("x = 1  # breakpoint()\nbreakpoint()") == [(2, "breakpoint")]
+def test_an_enormous_file_or_one_that_takes_too_long_is_not_read_and_the_rest_is(
+    repo: Any, make_event: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.write("a.py", "breakpoint()\n")
+    repo.write("b.py", "x = 1\n" * 400_000)
+    repo.add()
+    _, missing = gather_facts({"debuggers": ["added"]}, make_event(), settings_of())
+    absent = missing["debuggers.added"]
+    assert absent.reason == "b.py is larger than the 2 MiB whose syntax is read" and absent.unknowable
+    assert [one["path"] for one in absent.known or ()] == ["a.py"]
+    monkeypatch.setattr(syntax, "_SECONDS", -1.0)
+    with pytest.raises(Absent, match="takes over"):
+        syntax.Source("a.rb", b'"%(' * 100_000)
 
 
 @pytest.mark.parametrize(
@@ -107,13 +125,14 @@ def test_an_enormous_or_deep_file_is_searched_for_words(monkeypatch: pytest.Monk
     ],
 )
 def test_other_languages(language: str, text: str, lines: list[int]) -> None:
-    assert [line for line, _ in source_debuggers.find(language, text)] == lines
+    assert [line for line, _ in find(ENDINGS[language], text)] == lines
 
 
-@pytest.mark.parametrize("text", ["/* a", "'a", "`a", '"a\\', "/a[", 'r#"a', "/* /* */"])
-@pytest.mark.parametrize("language", ["javascript", "rust", "go", "java"])
-def test_what_is_never_closed_ends(language: str, text: str) -> None:
-    assert len(source_debuggers.without_texts(language, text)) == len(text)
+@pytest.mark.parametrize("text", ["/* a", "'a", "`a", '"a\\', "/a[", 'r#"a', "/* /* */", "(" * 100_000, '"%(' * 9000])
+@pytest.mark.parametrize("path", ["a.py", "a.ts", "a.vue", "a.rs", "a.go", "A.java"])
+@pytest.mark.usefixtures("no_hang")
+def test_what_is_never_closed_ends(path: str, text: str) -> None:
+    assert find(path, text) == []
 
 
 def test_only_added_lines_count(repo: Any, make_event: Any, gather: Any) -> None:
