@@ -34,6 +34,7 @@ _KINDS = {
     "xml": (("*.xml", "*.csproj", "*.props", "*.targets"), "map"),
     "ini": (("*.ini", "*.cfg", ".editorconfig", ".gitmodules"), "map"),
     "variables": ((".env", ".env.*", "*.env"), "map[str]"),
+    "hcl": (("*.tf", "*.tfvars", "*.hcl"), "map"),
     "dockerfile": (("Dockerfile", "Dockerfile.*", "*.dockerfile", "Containerfile"), "list[record]"),
 }
 _PARTS = {
@@ -143,7 +144,7 @@ class Files:
         try:
             return formats.documents(kind_of(path), text.removeprefix("\ufeff"))
         except Absent as absent:
-            raise Absent(f"{_named(path)} cannot be read as data: {absent.reason}") from None
+            raise Absent(f"{_named(path)} cannot be read as data: {absent.reason}", absent.command) from None
         except (ValueError, OverflowError) as error:
             raise Absent(f"{_named(path)} cannot be read as data: {one_line(error, 200)}") from None
 

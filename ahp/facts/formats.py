@@ -15,7 +15,7 @@ from datetime import date, time
 from itertools import islice
 from typing import Any, NoReturn
 
-from ahp.facts import coverage_report
+from ahp.facts import coverage_report, syntax
 from ahp.system import yamltree
 
 SIZE = 4 << 20  # bytes of a file that is read as data
@@ -27,7 +27,9 @@ _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
 
 
 def documents(kind: str, text: str) -> list[Any]:
-    """What a file of a kind of READERS holds. Raises ValueError, and Absent for bad XML."""
+    """What a file of a kind of READERS holds. Raises ValueError, and Absent for bad XML, and
+    for HCL without its grammar.
+    """
     if kind not in READERS:
         raise ValueError("no kind of file that is read as data")
     if len(text) > SIZE:
@@ -159,6 +161,53 @@ def _dockerfile(text: str) -> list[Any]:
     return [found]
 
 
+def _hcl(text: str) -> list[Any]:
+    """A map as in Terraform's JSON syntax: of each block, by its type and labels, a list of its bodies. An expression
+    that is more than a text, a number, a truth value, a list or a map is its text in `${…}`.
+    """
+    data = text.encode("utf-8", "surrogateescape")
+    root = syntax.Tree("it", "tree_sitter_hcl.language", data).root
+    if root.has_error:
+        raise ValueError("it is no HCL")
+    return [next((_hcl_body(one, data) for one in root.children if one.type == "body"), {})]
+
+
+def _hcl_body(body: Any, data: bytes) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for item in [one for one in body.named_children if one.type != "comment"]:
+        inner = item.named_children
+        *names, last = [_hcl_text(one, data).strip('"') for one in inner if one.type in ("identifier", "string_lit")]
+        holder: Any = made
+        for name in names:
+            holder = holder.setdefault(name, {}) if isinstance(holder, dict) else None
+        if item.type == "block" and isinstance(holder, dict) and isinstance(holder.setdefault(last, []), list):
+            holder[last].append(next((_hcl_body(one, data) for one in inner if one.type == "body"), {}))
+        elif item.type == "attribute" and last not in made:
+            made[last] = _hcl_value(next(one for one in inner if one.type == "expression"), data)
+        else:
+            raise ValueError(f"{last[:40]!r} is there twice")
+    return made
+
+
+def _hcl_value(node: Any, data: bytes) -> Any:
+    while node.type in ("expression", "literal_value", "collection_value") and node.named_child_count == 1:
+        node = node.named_child(0)
+    text, inner = _hcl_text(node, data), node.named_children
+    if node.type == "tuple":
+        return [_hcl_value(one, data) for one in inner if one.type == "expression"]
+    if node.type == "object":
+        pairs = [one.named_children for one in inner if one.type == "object_elem"]
+        return {_hcl_text(pair[0], data).strip('"'): _hcl_value(pair[-1], data) for pair in pairs}
+    try:
+        return json.loads(text, strict=False)  # a text with HCL's escapes of its own stays as it is written
+    except ValueError:
+        return text[1:-1] if text.startswith('"') else f"${{{text}}}"
+
+
+def _hcl_text(node: Any, data: bytes) -> str:
+    return data[node.start_byte : node.end_byte].decode("utf-8", "surrogateescape")
+
+
 READERS: dict[str, Callable[[str], list[Any]]] = {
     "json": _json,
     "yaml": _yaml,
@@ -167,4 +216,5 @@ READERS: dict[str, Callable[[str], list[Any]]] = {
     "ini": _ini,
     "variables": _variables,
     "dockerfile": _dockerfile,
+    "hcl": _hcl,
 }

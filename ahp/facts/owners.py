@@ -16,6 +16,7 @@ NAMESPACE = Namespace(
     late=True,
     schema={
         "of": fact("map[list[str]]", "by path"),
+        "teams": fact("list[str]", "those of them that are teams: `@org/team`"),
         "uncovered": fact("list[str]", "changed files without owner", means="path"),
     },
 )
@@ -35,7 +36,8 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         raise Absent("there is no CODEOWNERS")
     found = {path: _owners(rules, path) for path in view.touched()}
     held = [entry.path for entry in view.change().entries if entry.new_mode]
-    return {"of": found, "uncovered": [path for path in held if not found[path]]}
+    teams = sorted({one for those in found.values() for one in those if one.startswith("@") and "/" in one})
+    return {"of": found, "teams": teams, "uncovered": [path for path in held if not found[path]]}
 
 
 def _glob(pattern: str) -> Test:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ahp.facts.registry import Absent
 from ahp.protocol.text import one_line
-from ahp.system import clock
+from ahp.system import clock, extensions
 
 _LARGEST, _SECONDS = 2 << 20, 5.0  # bytes of a file, and the time to read it; a hostile one could take hours
 _CHUNK = 4096  # bytes; between two of them the time is looked at
@@ -50,21 +50,16 @@ def language_of(path: str) -> Language | None:
     return next((one for one in LANGUAGES if path.endswith((*one.grammars,))), None)
 
 
-class Source:
-    """A source file that was read. Raises Absent for one that is too large or slow to read, and without its grammar."""
+class Tree:
+    """The syntax tree of a file. Raises Absent for one that is too large or slow to read, and without its grammar."""
 
-    def __init__(self, path: str, data: bytes) -> None:
+    def __init__(self, path: str, grammar: str, data: bytes) -> None:
         if len(data) > _LARGEST:
             raise Absent(f"{one_line(path, 100)} is larger than the {_LARGEST >> 20} MiB whose syntax is read")
-        language = language_of(path)
-        assert language is not None
-        self.language, self._path, self._end = language, path, clock.monotonic() + _SECONDS
-        self._grammar = next(one for ending, one in language.grammars.items() if path.endswith(ending))
-        self._data = data = _scripts(data) if path.endswith((".vue", ".svelte")) else data
-        self.lines = data.decode("utf-8", "replace").split("\n")
-        parser, _ = _loaded(self._grammar, language.query)
-        self._root = parser.parse(lambda at, _: b"" if self._is_late() else data[at : at + _CHUNK]).root_node
-        self.nodes = self.captured(language.query)
+        self._path, self._grammar, self._data, self._end = path, grammar, data, clock.monotonic() + _SECONDS
+        parser = extensions.load("tree_sitter._binding").Parser(_grammar(grammar))
+        self.root = parser.parse(lambda at, _: b"" if self._is_late() else data[at : at + _CHUNK]).root_node
+        self._in_time()
 
     def _is_late(self) -> bool:
         return clock.monotonic() > self._end
@@ -73,20 +68,32 @@ class Source:
         if self._is_late():
             raise Absent(f"the syntax of {one_line(self._path, 100)} takes over {_SECONDS:.0f} s to read")
 
+
+class Source(Tree):
+    """The nodes of a source file, in a language that is known."""
+
+    def __init__(self, path: str, data: bytes) -> None:
+        language = language_of(path)
+        assert language is not None
+        self.language = language
+        grammar = next(one for ending, one in language.grammars.items() if path.endswith(ending))
+        super().__init__(path, grammar, _scripts(data) if path.endswith((".vue", ".svelte")) else data)
+        self.lines = self._data.decode("utf-8", "replace").split("\n")
+        self.nodes = self.captured(language.query)
+
     def captured(self, query: str) -> list[Node]:
         """The nodes, in order; of one that several patterns capture that with a name of its own. Raises Absent."""
-        from tree_sitter import QueryCursor
-
-        self._in_time()
+        matches = extensions.load("tree_sitter._binding").QueryCursor(_query(self._grammar, query)).matches(self.root)
+        first = [line[: 2 * _TEXT].strip()[:_TEXT] for line in self.lines]
         found: dict[tuple[str, int, int], Node] = {}
-        for number, (_, captures) in enumerate(QueryCursor(_loaded(self._grammar, query)[1]).matches(self._root)):
+        for number, (_, captures) in enumerate(matches):
             if not number % 1000:
                 self._in_time()
             named = [self._text(one) for one in captures.pop("name", ())]
             for kind, nodes in captures.items():
                 for node in nodes:
                     key, row, text = (kind, node.start_byte, node.end_byte), node.start_point[0], self._text(node)
-                    name = named[0] if named else text if kind == "definition" else self.lines[row].strip()[:_TEXT]
+                    name = named[0] if named else text if kind == "definition" else first[row]
                     if named or key not in found:
                         found[key] = Node(kind, text, name, row + 1, node.start_byte, node.end_byte)
         return sorted(found.values(), key=lambda one: one.start)
@@ -108,7 +115,7 @@ class Source:
 
     def heads(self, node: Node) -> list[str]:
         """The lines above in which begins what a node lies in: its function, loops and branches."""
-        cursor, rows = self._root.walk(), set()
+        cursor, rows = self.root.walk(), set()
         while cursor.goto_first_child_for_byte(node.start) is not None:
             if cursor.node.type != "statement_list":  # it begins with a statement beside the node
                 rows.add(cursor.node.start_point[0])
@@ -124,15 +131,16 @@ def _scripts(data: bytes) -> bytes:
 
 
 @cache
-def _loaded(grammar: str, query: str) -> tuple[Any, Any]:
-    """The parser and a query of a grammar, made once. Raises Absent."""
+def _grammar(grammar: str) -> Any:
+    """A grammar by its module and function. Raises Absent."""
     module, _, function = grammar.partition(".")
     try:
-        from tree_sitter import Language as Grammar
-        from tree_sitter import Parser, Query
-
-        found = Grammar(getattr(importlib.import_module(module), function)())
+        return extensions.load("tree_sitter._binding").Language(getattr(importlib.import_module(module), function)())
     except (ImportError, ValueError) as error:  # none, or one that tree-sitter is too old for
         package = module.replace("_", "-")
         raise Absent(f"such a file is read by {package} ({one_line(error)})", f"pip install {package}") from None
-    return Parser(found), Query(found, query)
+
+
+@cache
+def _query(grammar: str, query: str) -> Any:
+    return extensions.load("tree_sitter._binding").Query(_grammar(grammar), query)

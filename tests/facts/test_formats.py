@@ -9,6 +9,19 @@ import pytest
 from ahp.facts import content, formats
 from ahp.facts.registry import Absent
 
+HCL = """\
+r "a" "b" {
+  # c
+  acl = "x\\"y" # d
+  n   = -1.5
+  l   = [true, null]
+  m   = { k = var.v }
+  in { p = "a-${var.x}" }
+  in {}
+}
+r "a" "c" {}
+"""
+
 
 @pytest.mark.parametrize(
     ("path", "text", "holds"),
@@ -34,6 +47,9 @@ from ahp.facts.registry import Absent
            {"name": "USER", "value": "root", "line": 5}]]),
         ("Dockerfile.win", "# escape=`\nRUN a `\n b\\\nUSER c\n",
          [[{"name": "RUN", "value": "a b\\", "line": 2}, {"name": "USER", "value": "c", "line": 4}]]),
+        ("main.tf", HCL,
+         [{"r": {"a": {"b": [{"acl": 'x"y', "n": -1.5, "l": [True, None], "m": {"k": "${var.v}"},
+                             "in": [{"p": "a-${var.x}"}, {}]}], "c": [{}]}}}]),
     ],
 )  # fmt: skip
 def test_what_a_file_holds(path: str, text: str, holds: Any) -> None:
@@ -55,6 +71,10 @@ LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("a.json", "[" + "0," * 300_001 + "0]", "more than 300000 values"),
         ("a.json", "9" * 5000, "limit"),
         ("a.json", " " * (formats.SIZE + 1), "longer than the 4 MiB"),
+        ("a.tf", "a = " + "[" * 3000 + "]" * 3000, "nested deeper"),
+        ("a.tf", "a = [", "it is no HCL"),
+        ("a.tf", "a = 1\na = 2\n", "'a' is there twice"),
+        ("a.tf", 'a {}\na "b" {}\n', "'b' is there twice"),
         ("a.yaml", LAUGHS, "more than 300000 values, aliases followed"),
         ("a.yaml", "a: &a [*a]", "refers to itself"),
         ("a.yaml", "a: 1\na: 2\n", "already given in line 1"),

@@ -15,7 +15,7 @@ GITHUB = """\
 *       @all
 /docs/  @writers  docs@example.com  # two
 *.js    @web
-apps    @apps
+apps    @o/apps
 /apps/free
 """
 GITLAB = """\
@@ -42,7 +42,7 @@ docs/.* @writers
                 "a.py": ["@all"],
                 "docs/a.js": ["@web"],
                 "docs/a.md": ["@writers", "docs@example.com"],
-                "x/apps/a": ["@apps"],
+                "x/apps/a": ["@o/apps"],
                 "apps/free/a": [],
             },
         ),
@@ -62,7 +62,9 @@ def test_the_last_line_of_each_section_that_names_a_path_tells_its_owners(
         repo.write(path, "x\n")
     repo.add()
     facts = gather(make_event(), *ALL)
-    assert facts == {"owners.of": owned, "owners.uncovered": [path for path in owned if not owned[path]]}
+    teams = ["@o/apps"] if place == ".github/CODEOWNERS" else []
+    uncovered = [path for path in owned if not owned[path]]
+    assert facts == {"owners.of": owned, "owners.teams": teams, "owners.uncovered": uncovered}
 
 
 def test_a_change_of_the_owners_does_not_change_who_owns_it(repo: Repo, make_event: Any, gather: Any) -> None:
@@ -75,6 +77,7 @@ def test_a_change_of_the_owners_does_not_change_who_owns_it(repo: Repo, make_eve
     repo.git("rm", "-qrf", ".")
     assert gather(make_event(), *ALL) == {
         "owners.of": {"CODEOWNERS": ["@all"]},
+        "owners.teams": [],
         "owners.uncovered": [],
     }
 
