@@ -114,7 +114,7 @@ def _tracked(event: Event) -> dict[str, str]:
     """The content of each file that git tracks, by path."""
     if event.repo is None or not event.repo.root:
         return {}
-    return tree_digest.contents(event.repo, lambda path: True, untracked="no")
+    return tree_digest.state(event.repo, "no").contents(lambda path: True)
 
 
 def argv_in(command: Command, folder: str) -> list[str]:

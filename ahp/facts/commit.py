@@ -6,7 +6,7 @@ from ahp.system.git import OWN, Repository, is_signed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
 # Past commits are judged under these names too, with the message they have.
 _MESSAGE = ["commit-msg", "post-commit"]
@@ -73,18 +73,19 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
             text, _ = _draft(event, repository)
     unwritten = dict.fromkeys(fields, Absent("the message is not written yet", "ask at commit-msg"))
     told = {"signed": signed, "is_merge": is_merge, **by(people)}
-    if reads_signature(fields):
-        told |= signature(repository, made) if made else dict.fromkeys(_SIGNATURE, UNSIGNED)
+    told |= signature(repository, made, {"commit": fields}) if made else dict.fromkeys(_SIGNATURE, UNSIGNED)
     return {**unwritten, **(parts(text) if text is not None else {}), **told}
 
 
-def reads_signature(fields: "Collection[str]") -> bool:
-    """Whether one of the fields hangs on keys, and so on more than the commit."""
-    return not _SIGNATURE.isdisjoint(fields)
+def reads_signature(reads: "Mapping[str, Collection[str]]") -> bool:
+    """Whether one of the facts (namespace → fields) hangs on keys, and so on more than the commit."""
+    return not _SIGNATURE.isdisjoint(reads.get("commit", ()))
 
 
-def signature(repository: Repository, commit: str) -> dict[str, object]:
-    """The fields of a commit's signature: git's verdict, by the programs and keys of the person's own settings."""
+def signature(repository: Repository, commit: str, reads: "Mapping[str, Collection[str]]") -> dict[str, object]:
+    """The fields of a commit's signature, if they are read: git's verdict, by the person's own settings."""
+    if not reads_signature(reads):
+        return {}
     listed = repository.run("config", "-z", "--show-scope", "--get-regexp", r"^gpg\.", ok=(0, 1))
     scopes = listed.decode("utf-8", "surrogateescape").split("\0")
     items = zip(scopes[::2], scopes[1::2], strict=False)

@@ -13,50 +13,41 @@ from ahp.protocol.text import one_line
 _CONDITIONS = re.compile(r"\((\d{1,9})/(\d{1,9})\)")
 
 
-class Counts:
-    """Covered and existing lines and branches."""
-
-    __slots__ = ("branches", "covered_branches", "covered_lines", "lines")
-
-    def __init__(self, covered_lines: int, lines: int, covered_branches: int, branches: int) -> None:
-        self.covered_lines, self.lines = covered_lines, lines
-        self.covered_branches, self.branches = covered_branches, branches
-
-    def percent(self, where: str) -> float:
-        """0 to 100. Raises Absent when the report measures nothing, or more than there is."""
-        covered, existing = self.covered_lines + self.covered_branches, self.lines + self.branches
-        if not existing:
-            raise Absent(f"{where} measures no lines")
-        if self.covered_lines > self.lines or self.covered_branches > self.branches:
-            raise Absent(f"{where} claims more covered lines than there are")
-        return 100.0 * covered / existing
+Counts = tuple[int, int, int, int]
+"""Covered and existing lines, covered and existing branches."""
 
 
 def parse(data: bytes, where: str) -> float:
-    """Percent of lines plus branches in any of the three formats. Raises Absent with `where` and the line."""
+    """Percent, 0 to 100, of lines plus branches in any of the three formats. Raises Absent with `where` and the line.
+
+    It raises it for a report that measures nothing, or more than there is, too.
+    """
     start = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    if start == b"<":
-        return _xml(data, where).percent(where)
-    if start == b"{":
-        return _json(data, where).percent(where)
-    return _lcov(data, where).percent(where)
+    read_as = _xml if start == b"<" else _json if start == b"{" else _lcov
+    covered, lines, covered_branches, branches = read_as(data, where)
+    if not lines + branches:
+        raise Absent(f"{where} measures no lines")
+    if covered > lines or covered_branches > branches:
+        raise Absent(f"{where} claims more covered lines than there are")
+    return 100.0 * (covered + covered_branches) / (lines + branches)
 
 
 def _xml(data: bytes, where: str) -> Counts:
     declared: dict[str, str] = {}
-    counted = Counts(0, 0, 0, 0)
+    counted = [0, 0, 0, 0]
 
     def start(name: str, attributes: dict[str, str], around: list[str]) -> None:
         if name == "coverage" and not around:
             declared.update(attributes)
         # Lines stand under their class, and some tools repeat them under its methods.
         elif name == "line" and around[-2:] == ["class", "lines"]:
-            counted.lines += 1
-            counted.covered_lines += _is_hit(attributes.get("hits", "0"), where)
             branches = _CONDITIONS.search(attributes.get("condition-coverage", ""))
-            if branches:
-                counted.covered_branches += int(branches[1])
-                counted.branches += int(branches[2])
+            found = (
+                _is_hit(attributes.get("hits", "0"), where),
+                1,
+                *map(int, branches.groups() if branches else (0, 0)),
+            )
+            counted[:] = [one + more for one, more in zip(counted, found, strict=True)]
 
     root = read(data, where, start)
     if root != "coverage":
@@ -64,10 +55,10 @@ def _xml(data: bytes, where: str) -> Counts:
     names = ("lines-covered", "lines-valid", "branches-covered", "branches-valid")
     numbers = [declared.get(name, "") for name in names]
     if all(number.isascii() and number.isdigit() and len(number) < 12 for number in numbers):
-        return Counts(*map(int, numbers))
-    if not counted.lines:
+        counted = [*map(int, numbers)]
+    elif not counted[1]:
         raise Absent(f"{where}: it counts no lines and lists none of classes; is it a Cobertura report?")
-    return counted
+    return counted[0], counted[1], counted[2], counted[3]
 
 
 def _is_hit(hits: str, where: str) -> bool:
@@ -88,7 +79,7 @@ def _json(data: bytes, where: str) -> Counts:
         raise Absent(f"{where}: it has no `totals` of lines; is it coverage.json of coverage.py?") from None
     if not all(type(number) is int and 0 <= number < 1e12 for number in numbers):
         raise Absent(f"{where}: its totals are no whole numbers")
-    return Counts(*numbers)
+    return numbers[0], numbers[1], numbers[2], numbers[3]
 
 
 def _lcov(data: bytes, where: str) -> Counts:
@@ -116,7 +107,7 @@ def _lcov(data: bytes, where: str) -> Counts:
             raise Absent(f"{where}: neither XML, JSON nor lcov")
     line_counts = (sum(lines.values()), len(lines)) if lines else (totals[b"LH"], totals[b"LF"])
     branch_counts = (sum(branches.values()), len(branches)) if branches else (totals[b"BRH"], totals[b"BRF"])
-    return Counts(*line_counts, *branch_counts)
+    return *line_counts, *branch_counts
 
 
 SIZE_LIMIT = 64 << 20

@@ -5,7 +5,7 @@ the rest of a rule leaves it open: a pack's `when` looks first whether an added 
 """
 
 import re
-from collections.abc import Iterable
+from collections import Counter
 
 from ahp.facts import syntax
 from ahp.facts.registry import CHANGE, Absent, Namespace, fact, view_of
@@ -127,7 +127,7 @@ def _python(source: syntax.Source) -> list[tuple[int, str]]:
             imports.append((node.line, alias or whole, f"{node.name}.{whole}"))
     assigned = {node.text for node in source.nodes if node.kind == "definition"}
     told: dict[int, str] = {}
-    stopping: set[int] = set()
+    imported, stopping = Counter(local for _, local, _ in imports), Counter[str]()
     for node in source.nodes:
         owner, _, last = node.text.rpartition(".")
         if node.kind != "call":
@@ -135,32 +135,18 @@ def _python(source: syntax.Source) -> list[tuple[int, str]]:
         if not owner:
             name = names.get(last) or (last if last in ("breakpoint", "set_trace") and last not in assigned else "")
         else:
-            imported = _IMPORTED.fullmatch(owner)
-            module = imported[1] if imported else names.get(owner, owner if owner in _MODULES else "")
+            direct = _IMPORTED.fullmatch(owner)
+            module = direct[1] if direct else names.get(owner, owner if owner in _MODULES else "")
             name = f"{module}.{last}" if _stops(module, last) else ""
         if name:
             told[node.line] = name
-            stopping |= {node.start} if "." not in owner else set()
-    left = [(line, f"import {whole}") for line, local, whole in imports if local not in _used(source, names, stopping)]
-    return sorted({*told.items(), *((line, name) for line, name in left if line not in told)})
+            stopping[owner or last] += 1
+    # What else names a debugger works with it: every word of that name is one of these.
+    words = Counter(re.findall(r"\w+", "\n".join(source.lines)))
+    words.subtract(re.findall(r"\w+", " ".join(node.text for node in source.nodes if node.kind == "comment")))
+    left = [(line, whole) for line, local, whole in imports if words[local] <= stopping[local] + imported[local]]
+    return sorted({*told.items(), *((line, f"import {whole}") for line, whole in left if line not in told)})
 
 
 def _stops(module: str, function: str) -> bool:
     return function in _STOPS and (module in _MODULES or (module in _SHELLS and function == "embed"))
-
-
-def _used(source: syntax.Source, names: Iterable[str], stopping: set[int]) -> set[str]:
-    """Those of some local names that are read elsewhere than in imports and in calls that stop."""
-    those = " ".join(f'"{name}"' for name in names)
-    words = source.captured(
-        f"((identifier) @word (#any-of? @word {those})) (attribute attribute: (_) @no) (keyword_argument name: (_) @no)"
-        "(assignment left: (_) @no) (function_definition name: (_) @no)"
-        "[(import_statement) (import_from_statement)] @in"
-    )
-    without = stopping.union(node.start for node in words if node.kind == "no")
-    inside = [(node.start, node.end) for node in words if node.kind == "in"]
-    return {
-        node.text
-        for node in words
-        if node.kind == "word" and node.start not in without and not any(a <= node.start < b for a, b in inside)
-    }

@@ -3,10 +3,6 @@
 from ahp.facts.registry import EVERY_FIELD, Absent, Namespace, Settings, fact
 from ahp.protocol.event import Event
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 NAMESPACE = Namespace(
     source="environment variables",
     past="git does not record the variables of then",

@@ -3,10 +3,6 @@
 from ahp.facts.registry import Absent, Namespace, Settings
 from ahp.protocol.event import Event
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 NAMESPACE = Namespace(
     source="`limits:` of the policy",
     own={"doc": "a limit of this policy"},

@@ -45,11 +45,6 @@ def where(path: str) -> list[str]:
     return [] if declared is None or entry is None else list(entry.get("triggers", declared.triggers))
 
 
-def triggers_of(namespace: str) -> list[str]:
-    """The triggers that can have any fact of a namespace."""
-    return list(registry.namespace(namespace).triggers)
-
-
 def env_schema(names: Iterable[str]) -> dict[str, Entry]:
     """Entries of the variables listed under `env_allow`."""
     return {full_path("env", name): dict(registry.namespace("env").own or {}) for name in names}

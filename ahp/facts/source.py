@@ -6,7 +6,7 @@ the same. It is asked only where the rest of a rule leaves it open.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ahp.facts import syntax
 from ahp.facts.content import Files
@@ -28,20 +28,15 @@ NAMESPACE = Namespace(
         "suppressions.added": fact(
             "list[record]",
             "comments and annotations that silence a checker",
-            fields={**_PLACE, "text": fact("str", ""), "reason": fact("str", "the words behind it, or empty")},
+            fields={**_TEST, "text": fact("str", ""), "reason": fact("str", "the words behind it, or empty")},
         ),
         "assertions.before": fact("int", "assertions in those files", min=0),
         "assertions.after": fact("int", "assertions in those files", min=0),
     },
 )
 
-# What a comment says to silence a checker, in any language, and the reason behind it.
-_SILENCES = re.compile(
-    r"(?:#|//|/\*)\s*(?:noqa|type:\s*ignore|pyright:\s*ignore|pylint:\s*disable|nosec|nolint|NOLINT|NOSONAR|NOPMD"
-    r"|eslint-disable|oxlint-disable|biome-ignore|@ts-(?:ignore|expect-error|nocheck)|rubocop:\s*disable"
-    r"|phpcs:ignore|@phpstan-ignore|credo:disable)"
-)
-_REASON = re.compile(r"(?:.#|.--|[^:]//|@ts-[\w-]+:?|biome-ignore\s+\S+:)\s*(\w.*)")
+# The reason behind what silences a checker, on the same line.
+_REASON = re.compile(r"(?:#|--|(?<!:)//)\s*(\w.*)")
 
 Record = dict[str, object]
 
@@ -59,39 +54,29 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         for side, paths in sides.items()
     }
 
-    def differ(old: str, new: str, tell: Callable[[str, syntax.Source], Iterator[Record]], key: str) -> list[Record]:
-        left = Counter(str(one[key]) for path, source in read[old] for one in tell(path, source))
+    def differ(old: str, new: str, sort: str, key: str = "name") -> list[Record]:
+        left = Counter(one[key] for path, source in read[old] for one in _records(path, source, sort))
         found = []
-        for one in (one for path, source in read[new] for one in tell(path, source)):
-            if left[str(one[key])]:
-                left[str(one[key])] -= 1
-            else:
+        for one in (one for path, source in read[new] for one in _records(path, source, sort)):
+            if not left[one[key]]:
                 found.append(one)
+            left[one[key]] -= 1
         return found
 
     asserted = {side: sum(1 for _, one in sources for _ in one.are("assertion")) for side, sources in read.items()}
     return {
-        "tests.removed": differ("after", "before", _named("test"), "name"),
-        "tests.added": differ("before", "after", _named("test"), "name"),
-        "tests.skipped": differ("before", "after", _named("skip"), "name"),
-        "suppressions.added": differ("before", "after", _suppressions, "text"),
+        "tests.removed": differ("after", "before", "test"),
+        "tests.added": differ("before", "after", "test"),
+        "tests.skipped": differ("before", "after", "skip"),
+        "suppressions.added": differ("before", "after", "suppression", "text"),
         **{f"assertions.{side}": number for side, number in asserted.items()},
     }
 
 
-def _named(sort: str) -> Callable[[str, syntax.Source], Iterator[Record]]:
-    def tell(path: str, source: syntax.Source) -> Iterator[Record]:
-        for node, _ in source.are(sort):
-            yield {"path": path, "line": node.line, "name": node.name}
-
-    return tell
-
-
-def _suppressions(path: str, source: syntax.Source) -> Iterator[Record]:
-    comments = [
-        (node, hit.start()) for node in source.nodes if node.kind == "comment" and (hit := _SILENCES.search(node.text))
-    ]
-    for node, at in [*comments, *((node, 0) for node, _ in source.are("suppression"))]:
-        text = source.rest(node)[at:]
-        reason = _REASON.search(text)
-        yield {"path": path, "line": node.line, "text": text.strip(), "reason": reason[1].strip() if reason else ""}
+def _records(path: str, source: syntax.Source, sort: str) -> Iterator[Record]:
+    for node, hit in source.are(sort):
+        text = source.rest(node)
+        behind = _REASON.search(text, hit.end() - len(node.kind) - 1)
+        reason = next(filter(None, (*hit.groups(), behind and behind[1])), "").strip()
+        more = {"text": text.strip(), "reason": reason} if sort == "suppression" else {}
+        yield {"path": path, "line": node.line, "name": node.name, **more}

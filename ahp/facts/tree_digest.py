@@ -19,19 +19,9 @@ def of(repository: Repository, told: str, matches: Callable[[str], object], more
     changes nothing, deleting it does. Raises GitError.
     """
     found = sha256(told.encode("utf-8", "surrogateescape"))
-    for path, content in sorted(contents(repository, matches, more).items()):
+    for path, content in sorted(state(repository).contents(matches, more).items()):
         found.update(os.fsencode(f"{path}\0{content}\0"))
     return found.hexdigest()
-
-
-def contents(
-    repository: Repository, matches: Callable[[str], object], more: Collection[str] = (), untracked: str = "all"
-) -> dict[str, str]:
-    """Mode and object id, as git would store it, of each file as it lies in the work tree; `untracked`: all or no.
-
-    Raises GitError.
-    """
-    return state(repository, untracked).contents(matches, more)
 
 
 class State:
@@ -48,8 +38,10 @@ class State:
         return sorted(self._known.keys() | self._edited)
 
     def contents(self, matches: Callable[[str], object], more: Collection[str] = ()) -> dict[str, str]:
-        """As the function of this name. A submodule has the commit that it is at, a repository
-        inside its size and time."""
+        """Mode and object id, as git would store it, of each file as it lies in the work tree. Raises GitError.
+
+        A submodule has the commit that it is at, a repository inside its size and time.
+        """
 
         def counts(path: str) -> object:
             return path in more or matches(path)
@@ -59,7 +51,7 @@ class State:
 
 
 def state(repository: Repository, untracked: str = "all") -> State:
-    """The state of the work tree now. Raises GitError."""
+    """The state of the work tree now; `untracked`: all or no. Raises GitError."""
     # `status` looks into files whose time alone is new; without locks it does not write the index.
     listed = repository.run("status", "--porcelain", "-z", "--no-renames", f"--untracked-files={untracked}")
     entries = names(listed)

@@ -110,9 +110,8 @@ class Context:
         for trigger in self.triggers:
             for judge in policies.at(trigger):
                 given, reads = self._common(judge, trigger), judge.program.reads
-                if not _ALIKE.issuperset(reads.keys() - given.keys()) or "environment" not in given:
-                    return None
-                if reads_signature(reads.get("commit", ())):  # keys are trusted, and are no more
+                others = not _ALIKE.issuperset(reads.keys() - given.keys())
+                if others or "environment" not in given or reads_signature(reads):
                     return None
                 known.append(given["environment"][""])
                 known += [repr(self._known[name].get(field)) for name in self._known for field in reads.get(name, ())]
@@ -127,10 +126,9 @@ class Context:
         given = {
             **self._common(judge, trigger),
             "time": _time(commit.time, judge.program.settings.timezone),
-            "commit": _commit(commit, is_written),
+            "commit": _commit(commit, is_written)
+            | signature(change.views[trigger].repo, commit.id, judge.program.reads),
         }
-        if is_written and self.event.repo is not None and reads_signature(judge.program.reads.get("commit", ())):
-            given["commit"] |= signature(self.event.repo, commit.id)
         if actor.kind == "ci" and not actor.name:
             actor = Actor("ci", commit.author)
         draft = commit.message.encode("utf-8", "surrogateescape") if is_written else None

@@ -13,7 +13,8 @@ from ahp.conditions.globs import PatternError
 from ahp.conditions.regexes import regex
 from ahp.conditions.schema import MAX_COST, MAX_RULES, Schema, Type
 from ahp.conditions.typecheck import Checked
-from ahp.facts.schemas import triggers_of, where
+from ahp.facts import registry
+from ahp.facts.schemas import where
 from ahp.policy import refine
 from ahp.policy.control import OF_CALLS
 from ahp.policy.merge import expand
@@ -201,7 +202,7 @@ class _Checker:
         known = self.vocabulary.everything.namespaces - here.namespaces
         for name in sorted(known):
             if message == f"unknown name '{name}'":
-                return f"`{name}` is not available at {trigger}, but at {', '.join(triggers_of(name))}"
+                return f"`{name}` is not available at {trigger}, but at {', '.join(registry.namespace(name).triggers)}"
         return ""
 
     def joined(self, filters: list[Checked], schema: Schema) -> Checked | None:

@@ -26,6 +26,7 @@ def find(path: str, text: str) -> list[tuple[int, str]]:
         ("import pdb; pdb.set_trace()", [(1, "pdb.set_trace")]),
         ("import pdb\npdb.set_trace(header='x')", [(1, "import pdb"), (2, "pdb.set_trace")]),
         ("import os, pdb", [(1, "import pdb")]),
+        ("import pdb  # pdb is left", [(1, "import pdb")]),
         ("from pdb import set_trace", [(1, "import pdb.set_trace")]),
         ("from pdb import set_trace as stop\nstop()", [(1, "import pdb.set_trace"), (2, "pdb.set_trace")]),
         ("set_trace()", [(1, "set_trace")]),

@@ -89,3 +89,27 @@ def test_a_file_that_cannot_be_read_makes_them_absent(
     monkeypatch.setattr(syntax, "_LARGEST", 3)
     with pytest.raises(Absent, match="larger than"):
         syntax.Source("a.py", b"x = 1")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "reason"),
+    [
+        ("a.py", "import x  # noqa: F401\n", ""),
+        ("a.py", "import x  # noqa: F401  # others import it\n", "others import it"),
+        ("a.ts", "// @ts-ignore\nx()\n", ""),
+        ("a.ts", "// @ts-expect-error the types are old\nx()\n", "the types are old"),
+        ("a.ts", "// eslint-disable-next-line no-eval -- it is ours\nx()\n", "it is ours"),
+        ("a.ts", "// biome-ignore lint/a: it is ours\nx()\n", "it is ours"),
+        ("a.go", "package a\nvar x = 1 //nolint:gosec // it is no secret\n", "it is no secret"),
+        ("a.rs", "#[allow(dead_code)] // for tests\nfn a() {}\n", "for tests"),
+        ("A.java", '@SuppressWarnings("x") // http://a is old\nclass A {}\n', "http://a is old"),
+        ("a.rb", "x = 1 # rubocop:disable A/B -- as is\n", "as is"),
+    ],
+)
+def test_the_reason_of_a_silenced_checker_stands_behind_it(
+    repo: Repo, make_event: Any, gather: Any, path: str, text: str, reason: str
+) -> None:
+    repo.write(path, text)
+    repo.add()
+    (one,) = gather(make_event(), "source.suppressions.added")["source.suppressions.added"]
+    assert (one["path"], one["reason"]) == (path, reason)
