@@ -110,11 +110,7 @@ class Context:
         for trigger in self.triggers:
             for judge in policies.at(trigger):
                 given, reads = self._common(judge, trigger), judge.program.reads
-                if (
-                    "environment" not in given
-                    or reads_signature(reads)
-                    or not _ALIKE.issuperset(reads.keys() - given.keys())
-                ):
+                if reads_signature(reads) or not ("environment" in given and {*given, *_ALIKE}.issuperset(reads)):
                     return None
                 known.append(given["environment"][""])
                 known += [repr(self._known[name].get(field)) for name in self._known for field in reads.get(name, ())]
