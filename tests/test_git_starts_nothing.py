@@ -230,7 +230,7 @@ ASKED: dict[str, Callable[[Repo, Any], object]] = {
     "commits": lambda repo, _: [
         one.diff() for one in commits.views(asked(repo), commits.listed(asked(repo), [repo.head()]), with_text=True)
     ],
-    "contents": lambda repo, _: tree_digest.contents(asked(repo), lambda path: True),
+    "contents": lambda repo, _: tree_digest.state(asked(repo)).contents(lambda path: True),
     "listed files": lambda repo, _: project_files.listed(str(repo.root), "."),
     "found words": lambda repo, _: retriever.search(str(repo.root), ["a", "b"]),
     "steps beside each other": _trees,
