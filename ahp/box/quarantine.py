@@ -43,8 +43,8 @@ git symbolic-ref -q HEAD || git rev-parse -q --verify HEAD || exit 9
 printf '%s\\n' "$MARK"
 git ls-files -s -z || exit 9
 {
-  git for-each-ref --format='%(objectname)' refs/heads refs/tags refs/notes
-  git rev-parse -q --verify HEAD
+  { git for-each-ref --format='%(objectname)' refs/heads refs/tags refs/notes; git rev-parse -q --verify HEAD; } |
+    git cat-file --batch-check='%(objectname)' | sed '/ missing$/d'
   cat /run/ahp-wanted
 } | git pack-objects --revs --indexed-objects --stdout -q --delta-base-offset > /run/ahp-pack/pack
 """

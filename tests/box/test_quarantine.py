@@ -114,6 +114,13 @@ def test_a_held_commit_is_mended_and_moves(guarded: Boxed) -> None:
     assert guarded.repo.run("git", "cat-file", "-e", secret).returncode != 0
 
 
+def test_a_branch_without_its_commit_costs_no_held_commit(guarded: Boxed) -> None:
+    guarded("echo SECRET > s.txt; git add s.txt; git commit -qnm two", "s")
+    guarded(f"echo {'1' * 40} > .git/refs/heads/nothing", "s")
+    done = guarded("rm .git/refs/heads/nothing; git log -1 --format=%s topic", "s")
+    assert done.stdout.strip() == "two", done
+
+
 def test_what_is_not_held_moves_beside_what_is(guarded: Boxed) -> None:
     evil = "git checkout -q -b evil; echo SECRET > s.txt; git add s.txt; git commit -qnm x"
     assert guarded(f"git commit -qn --allow-empty -m fine; {evil}", "s").returncode == 1
