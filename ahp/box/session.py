@@ -309,7 +309,8 @@ def _keep(launcher: _Launcher, plan: Plan, listener: socket.socket, alive: int) 
         for path in plan.covers:
             os.makedirs(path, exist_ok=True)
         ours, its = socket.socketpair()
-        if not os.fork():
+        network = os.fork()
+        if not network:
             for file in (its.fileno(), listener.fileno(), alive):
                 os.close(file)
             _serve_network(ours, plan, launcher)
@@ -332,6 +333,8 @@ def _keep(launcher: _Launcher, plan: Plan, listener: socket.socket, alive: int) 
             )
             signal.setitimer(signal.ITIMER_REAL, 1, 1)
         os.waitpid(box, 0)
+        _end(network, signal.SIGKILL)  # it serves nobody now, and whoever waits for the end finds nothing left
+        os.waitpid(network, 0)
         code = 0
     except BaseException as error:  # noqa: BLE001  # this process must not go on as the launcher that it was
         os.write(2, f"{error}\n".encode("utf-8", "replace"))
