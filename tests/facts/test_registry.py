@@ -134,6 +134,7 @@ def test_only_what_git_keeps_is_known_of_a_past_commit() -> None:
         "push",
         "repo",
         "request",
+        "source",
         "tests",
         "time",
         "tool",
