@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -110,6 +111,8 @@ def test_an_agent_passes_by_what_a_refusal_says(programs: Path, tmp_path: Path) 
     code, brief = agent.run("ahp brief")
     assert code == 0 and "A refusal says why and what to do" in brief and "ahp explain ID" in brief
 
+    call = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Read", "tool_input": {"file_path": "a"}}
+    assert agent.run(f"echo '{json.dumps(call)}' | ahp hook claude PreToolUse")[0] == 0  # as its client does
     agent.write("src/lookup.py", SLOW)
     agent.run("git add .")
     asked, before = agent.run("ahp check pre-commit")
