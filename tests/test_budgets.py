@@ -34,7 +34,7 @@ LINES = {
     "journal": 4_150,
     "agents": 3_720,
     "gate": 3_550,
-    "box": 2_960,
+    "box": 2_970,
     "cli": 2_790,
     "tickets": 1_430,
     "integrations": 880,
