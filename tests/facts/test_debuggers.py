@@ -174,6 +174,7 @@ def test_what_a_linter_is_told_to_let_stand_is_meant(repo: Any, make_event: Any,
         ("a.rs", "fn f() { dbg!(1); }//" + "allow( " * 100_000),
         ("a.go", "package a; func f() { fmt.Println(1) }//" + "//nolint: " * 80_000),
     ],
+    ids=["python", "typescript", "rust", "go"],  # a name as long as the line would not fit the environment
 )
 @pytest.mark.usefixtures("no_hang")
 def test_a_line_that_nearly_says_so_is_looked_through_once(
