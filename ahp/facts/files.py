@@ -107,8 +107,8 @@ def _unexplained(event: Event, view: View, entries: list[FileChange]) -> "list[s
         while path not in changed:
             try:
                 changed[path] = posix.lstat(place).st_ctime
-            except (FileNotFoundError, NotADirectoryError):
-                place = place.rpartition("/")[0]
+            except OSError:  # it is gone, or a part of it is no folder now
+                place = place.rpartition("/")[0] or "/"
     return session_calls.unexplained(event.journal, changed)
 
 
