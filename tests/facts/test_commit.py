@@ -195,6 +195,7 @@ def test_a_signature_is_valid_by_the_keys_of_the_person_not_of_the_repository(
     for name in ("gpg.program", "gpg.openpgp.program", "gpg.ssh.program", "gpg.x509.program"):
         repo.git("config", name, str(program))
     repo.git("config", "gpg.ssh.allowedSignersFile", str(allowed))
+    repo.git("config", "log.showSignature", "true")  # git would print its words before the verdict
     assert of_head(make_event, gather) == [False, key, ""]  # it fits, and nobody trusts its key
     repo.git("config", "--global", "gpg.ssh.allowedSignersFile", str(allowed))
     assert of_head(make_event, gather) == [True, key, "bea@example.org"]
