@@ -17,6 +17,7 @@ from ahp.agents import main as agents
 from ahp.cli import main
 from ahp.facts import tree_digest
 from ahp.hosts.git import install as installing
+from ahp.hosts.git import staged
 from ahp.journal import anchors
 from ahp.journal.append import Journal
 from ahp.runner.context import retriever
@@ -24,7 +25,7 @@ from ahp.runner.parallel.checkouts import Checkouts
 from ahp.runner.tools import project_files
 from ahp.runner.verification import project as verified
 from ahp.runner.verification.project import Project
-from ahp.system import blobs, commits, environ, git
+from ahp.system import blobs, commits, environ, git, view
 from ahp.system.errors import AhpError
 from ahp.system.view import IndexView
 from ahp.system.worktree import WorkTreeView
@@ -313,7 +314,11 @@ def _past_the_door(name: str, module: ast.Module) -> list[str]:
 
 
 def test_git_is_started_by_one_door() -> None:
-    apart = (DOOR, "ahp/box/remote.py")  # that one runs in a box alone, where git's settings are the agent's
+    apart = (
+        DOOR,
+        "ahp/box/remote.py",  # it runs in a box alone, where git's settings are the agent's
+        "ahp/hosts/git/staged.py",  # it runs before the door is loaded: see below
+    )
     found = [one for name, module in modules().items() if name not in apart for one in _past_the_door(name, module)]
     assert found == []
 
@@ -345,7 +350,6 @@ def test_the_shims_start_git_without_what_is_planted() -> None:
                     found.setdefault(path.name, set()).add(("-c core.fsmonitor=false " in given) * "quiet " + verb)
     assert found == {
         "command.sh": {"rev-parse"},
-        "common.sh": {"ls-tree", "quiet write-tree", "quiet diff-tree"},
         "husky.sh": {"rev-parse"},
         "post-commit": {"rev-parse"},
         "pre-commit": {"config"},
@@ -353,11 +357,11 @@ def test_the_shims_start_git_without_what_is_planted() -> None:
     }
 
 
-def test_the_installed_shim_compares_as_the_door_does(work: Repo) -> None:
-    (line,) = [
-        line for line in (work.root / ".git/hooks/pre-commit").read_text().splitlines() if "diff-tree -r" in line
-    ]
-    assert set(git.COMPARES) <= set(line.split())
+def test_what_a_hook_asks_before_the_door_is_loaded_starts_nothing() -> None:
+    """`ls-tree` of a commit reads neither the index nor the work tree; `diff-tree` reads no index, but attributes."""
+    assert {*git.COMPARES, *view.RAW} == {*staged._COMPARED, *staged._EXACTLY}
+    assert "core.fsmonitor=false" in staged._COMPARE
+    assert {"core.fsmonitor=false", "core.hooksPath=/dev/null"} <= set(staged._WRITE)
 
 
 def test_what_is_merged_is_merged_as_text(work: Repo, planted: Planted, tmp_path: Path) -> None:

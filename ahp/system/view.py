@@ -273,13 +273,11 @@ class IndexView(View):
 
     While a merge is being concluded only what no parent has counts, as in the commit that it becomes (authority §5);
     with `whole` it is all that the merge brings to HEAD. `prefetched` is what git listed while Python was starting,
-    ending in the mark that it succeeded, and `tree` the id of what was staged then: it is read in place of the index,
-    which anybody may change meanwhile.
+    and `tree` the id of what was staged then: it is read in place of the index, which anybody may change meanwhile.
     """
 
     __slots__ = ("_base", "_options", "_parents", "_prefetched", "_sides", "_whole", "tree")
     kind = "index"
-    DONE = b"\0ahp:done\0"
 
     def __init__(self, repo: Repository, prefetched: bytes | None = None, whole: bool = False, tree: str = "") -> None:
         super().__init__(repo)
@@ -345,10 +343,9 @@ class IndexView(View):
         sides = self.sides()
         if len(sides) > 1:
             return changes.in_all([side.change() for side in sides])
-        data = self._prefetched
-        if data is not None and data.endswith(self.DONE):
-            self.repo.has_read([self.base(), self.tree], data)
-            return changes.parse(data[: -len(self.DONE)])
+        if self._prefetched is not None:
+            self.repo.has_read([self.base(), self.tree], self._prefetched)
+            return changes.parse(self._prefetched)
         return self._list()
 
     def paths(self) -> list[str]:

@@ -57,26 +57,9 @@ ways_out() {
     echo "     until it is fixed a person may go on with \`git $verb --no-verify\`" >&2
 }
 
-# git lists HEAD's policy files while Python starts, writes what is staged as a tree, as its commit will, and compares
-# that; the marks say that it got through. Of what changes it fetches nothing that a partial clone lacks
-# (GIT_NO_LAZY_FETCH is of git 2.45), and reads no file of the work tree in place of what is staged: in the git
-# directory it finds none of them. No trace may be written among what it prints.
+# A refused commit leaves nothing of the index that was judged.
 judge_staged() {
-    index=${GIT_INDEX_FILE:-$dir/index}
-    case $index in /*) ;; *) index=$PWD/$index ;; esac
-    {
-        unset GIT_TRACE GIT_TRACE_SETUP GIT_TRACE_PERFORMANCE GIT_TRACE2 GIT_TRACE2_EVENT GIT_TRACE2_PERF
-        "$git" --no-replace-objects -c core.commitGraph=false ls-tree -r -z --full-tree HEAD .ahp 2>/dev/null && printf 'ahp:listed\000'
-        # By another name: git locks an index that it writes a tree of, and a killed git leaves its lock. Whoever changes the
-        # index makes another file, so the name also tells later whether it is still the one that was judged.
-        export GIT_DIR=. GIT_WORK_TREE=. GIT_INDEX_FILE=ahp-index.$PPID GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none
-        cd "$dir" && ln -f "$index" "ahp-index.$PPID" 2>/dev/null &&
-            tree=$("$git" --no-replace-objects -c core.fsmonitor=false -c core.hooksPath=/dev/null \
-                -c hook.post-index-change.enabled=false write-tree --missing-ok 2>/dev/null) &&
-            "$git" --no-replace-objects -c core.fsmonitor=false -c core.commitGraph=false diff-tree -r -t @RAW@ HEAD "$tree" -- 2>/dev/null &&
-            printf '\000ahp:done\000'
-        printf '\000ahp:tree\000%s' "$tree"
-    } | judge "$@"
+    (judge "$@") </dev/null
     code=$?
     [ $code = 0 ] || rm -f "$dir/ahp-index.$PPID"
     answered $code

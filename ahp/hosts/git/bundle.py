@@ -23,29 +23,39 @@ class Starter(NamedTuple):
     """What one kind of hook starts with: the module whose `main` runs, what is loaded at once and what may be loaded.
 
     `tables` names a function (`module:name`) that gives the files that are read into tables, after reading them.
+    `ahead` is a module whose `ask` runs before anything is loaded; its variable `ahead` holds what that returned.
     """
 
     entry: str
     at_once: tuple[str, ...]
     later: tuple[str, ...]
     tables: str = ""
+    ahead: str = ""
 
 
 GIT = Starter(
     "ahp.hosts.git.main",
     ("ahp.hosts.git.pre_commit", "ahp.facts.branch", "ahp.facts.commit", "ahp.facts.files"),
     ("ahp.hosts.git.commit_msg", "ahp.facts.commit_message", "ahp.policy.succession"),
+    ahead="ahp.hosts.git.staged",
 )
 _GIT = "ahp.hosts.git.bundle:GIT"
 _MAKING = ("ahp.hosts.git.bundle", "ahp.system.process", "ahp.system.wings")
 _BUILD = "from ahp.hosts.git.bundle import build; sys.stdout.buffer.write(build({paths!r}, {light!r}, {starter!r}))"
 _MAIN = """
-parts = begin(sys.argv[0], {paths!r}, {where!r})
+{ask}parts = begin(sys.argv[0], {paths!r}, {where!r})
 if parts:
     from ahp.policy import cache
     cache.compiler = {compiler!r}
 {ready}from {entry} import main
 main("" if parts else sys.argv[0])
+"""
+_ASK = """\
+ahead = ask(sys.argv[1], sys.argv[2], sys.argv[5])
+"""
+_TOLD = """\
+    import {ahead}
+    {ahead}.ahead = ahead
 """
 _READY = """\
     from ahp.system import ready
@@ -99,10 +109,16 @@ def build(paths: list[str], light: list[str], starter: str = _GIT) -> bytes:
     parts = {**{name: marshal.dumps(_code(name)) for name in lazy}, **packed}
     behind, where = tail(stamps, now, later, parts)
     text = _MAIN.format(
-        paths=paths, where=where, compiler=cache.compiler_digest(), ready=_READY if packed else "", entry=start.entry
+        paths=paths,
+        where=where,
+        compiler=cache.compiler_digest(),
+        ready=(_READY if packed else "") + (_TOLD.format(ahead=start.ahead) if start.ahead else ""),
+        entry=start.entry,
+        ask=_ASK if start.ahead else "",
     )
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
-    main = ast.Module([*_bare(source).body, *ast.parse(text).body], [])
+    ahead = _bare(_file(start.ahead)).body if start.ahead else []
+    main = ast.Module([*_bare(source).body, *ahead, *ast.parse(text).body], [])
     code = compile(main, source, "exec", dont_inherit=True)
     return importlib.util.MAGIC_NUMBER + _UNCHECKED + bytes(8) + marshal.dumps(code) + behind
 

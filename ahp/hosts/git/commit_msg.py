@@ -5,7 +5,7 @@ import time
 from ahp.gate import overrides
 from ahp.gate.decide import decide
 from ahp.hosts.git import token
-from ahp.hosts.git.githooks import CONTENT, Hook, read_staged, say
+from ahp.hosts.git.githooks import CONTENT, Hook, say
 from ahp.hosts.git.pre_commit import judge_staged
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
@@ -26,8 +26,8 @@ def judge(hook: Hook) -> int:
 
     The content is judged first, where the log does not tell that pre-commit let it pass.
     """
-    listed, staged, tree = read_staged()
-    view = IndexView(hook.repo, staged, tree=tree)
+    listed, change, tree = hook.staged()
+    view = IndexView(hook.repo, change, tree=tree)
     path = hook.arguments[0] if hook.arguments else ""
     draft = files.read(path, _LIMIT) if path else None
     for _ in range(_LOOKS if hook.repo.env.get("GIT_EDITOR") == ":" else 0):

@@ -3,7 +3,7 @@
 import posix
 
 from ahp.hosts import asking
-from ahp.hosts.git import token
+from ahp.hosts.git import staged, token
 from ahp.protocol.event import Event, Workspace
 from ahp.system import clock
 from ahp.system.errors import AhpError
@@ -20,16 +20,14 @@ if TYPE_CHECKING:
 # git` only: work trees share their hooks, and another one's commit may be waiting for it.
 IDLES, IDLE = "commit-msg", ".idle-ahp"
 _INPUT_LIMIT = 64 << 20
-_LISTED = b"ahp:listed\0"
-_TREE = b"\0ahp:tree\0"
 
 
 class GitHook:
     """A hook that ahp takes; the trigger of its name says which git command it belongs to and whether it can refuse.
 
     `module` is the module of this package that judges it, and, with hyphens, the template of its shim in `hooks/git/`.
-    `gives` is what the shim or git hands over: `staged` (git's list on standard input), `message` (the path of its
-    file), `refs` (what is pushed, on standard input) or nothing.
+    `gives` is what git hands over: `staged` (an index), `message` (the path of its file), `refs` (what is pushed, on
+    standard input) or nothing.
     """
 
     __slots__ = ("gives", "module", "name")
@@ -90,6 +88,11 @@ class Hook:
         event.view, event.attempt = view, self.attempt()
         return event
 
+    def staged(self) -> tuple[bytes | None, bytes | None, str]:
+        """What git told of the commit, or tells now (`ahp.hosts.git.staged`). Raises AhpError."""
+        asked = staged.ahead or staged.ask(self.name, self.parent, self.repo.git)
+        return asked.told() if asked else (None, None, "")
+
     def attempt(self) -> str:
         """The name of this git command in the log: what its first hook left, else a new one; one for all its refs.
 
@@ -114,34 +117,15 @@ def say(hook: Hook, verdict: "Verdict") -> int:
     return verdict_text.say(verdict, hook.actor, hook.repo.env)
 
 
-def read_staged() -> tuple[bytes | None, bytes, str]:
-    """What the shim's git printed: its list of HEAD's policy files, None where it gave none, that of the change, and
-    the id of the tree that is staged, "" where it could not write one.
-
-    The first is `git ls-tree -r -z HEAD .ahp`, whose lines begin with a digit, and a mark that no line can be.
-    """
-    data, mark, told = read_input().rpartition(_TREE)
-    if not mark:
-        data, told = told, b""
-    tree = told.decode("latin-1")
-    tree = tree if len(tree) in (40, 64) and not tree.strip("0123456789abcdef") else ""
-    at = 0
-    while data[at : at + 1].isdigit() and (end := data.find(b"\0", at)) > 0:
-        at = end + 1
-    if not data.startswith(_LISTED, at):
-        return None, data[at:], tree
-    return data[:at], data[at + len(_LISTED) :], tree
-
-
 def read_input() -> bytes:
-    """All of standard input: what the shim piped. Raises AhpError past the limit (design §11)."""
+    """All of standard input: what git pipes. Raises AhpError past the limit (design §11)."""
     parts: list[bytes] = []
     total = 0
     while part := posix.read(0, 1 << 16):
         parts.append(part)
         total += len(part)
         if total > _INPUT_LIMIT:
-            raise AhpError(f"the list of changed files has more than {_INPUT_LIMIT} bytes")
+            raise AhpError(f"the list of what is pushed has more than {_INPUT_LIMIT} bytes")
     return b"".join(parts)
 
 

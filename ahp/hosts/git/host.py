@@ -112,9 +112,7 @@ def as_installed(hook: str, arguments: tuple[str, ...]) -> tuple[str, ...]:
         target = env.get("PRE_COMMIT_REMOTE_BRANCH", "") or source
         _give(f"{source} {to} {target} {env.get('PRE_COMMIT_FROM_REF', '') or _ZEROS}\n")
         arguments = arguments or (env.get("PRE_COMMIT_REMOTE_NAME", ""),)
-    elif HOOKS[hook].gives != "refs":
-        _give("")  # what is staged is asked of git
-    elif os.isatty(0):
+    elif HOOKS[hook].gives == "refs" and os.isatty(0):
         raise AhpError(
             "what is pushed stands on git's standard input, which this hook was not given (lefthook: use_stdin)"
         )

@@ -27,8 +27,7 @@ from ahp.protocol.text import one_line, repository_name
 from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock, environ, files, git, installed, jsontext, process, staging, tracking
 from ahp.system.errors import AhpError
-from ahp.system.git import COMPARES, Repository
-from ahp.system.view import RAW
+from ahp.system.git import Repository
 
 _HUSKY = "/husky"
 _LEFT = ("ahp-token", "ahp-tree", "ahp-index", "ahp-judged", "ahp-message", "ahp-broken")  # beside the index, by hooks
@@ -223,8 +222,7 @@ def installed_log(repo: Repository) -> str:
 def shim(hook: str, known: dict[str, str]) -> bytes:
     """The text of one shim; `known` is what `baked` gives."""
     trigger = TRIGGERS[hook]
-    common = template("git/common.sh").replace("@RAW@", " ".join((*COMPARES, *RAW)))
-    text = template(f"git/{HOOKS[hook].module.replace('_', '-')}").replace("@COMMON@\n", common)
+    text = template(f"git/{HOOKS[hook].module.replace('_', '-')}").replace("@COMMON@\n", template("git/common.sh"))
     for name, value in {"HOOK": hook, "VERB": "" if trigger.post else trigger.act, **known}.items():
         text = text.replace(f"@{name}@", shlex.quote(value))
     return text.encode("utf-8", "surrogateescape")

@@ -5,7 +5,7 @@ import posix
 from ahp.gate.decide import decide
 from ahp.hosts import asking
 from ahp.hosts.git import token
-from ahp.hosts.git.githooks import Hook, read_staged, say
+from ahp.hosts.git.githooks import Hook, say
 from ahp.policy.judges import judges_of
 from ahp.protocol.event import Event
 from ahp.system.errors import AhpError
@@ -16,8 +16,8 @@ def judge(hook: Hook) -> int:
     """The hook's exit code."""
     if token.find(hook.repo, hook.parent):  # another commit of the same git process, as in a rebase
         token.withdraw(hook.repo)
-    listed, staged, tree = read_staged()
-    event = hook.event(IndexView(hook.repo, staged, whole=hook.name == "pre-merge-commit", tree=tree))
+    listed, change, tree = hook.staged()
+    event = hook.event(IndexView(hook.repo, change, whole=hook.name == "pre-merge-commit", tree=tree))
     event.listed = listed
     return judge_staged(hook, event)
 

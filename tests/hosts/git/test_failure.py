@@ -129,7 +129,7 @@ def test_an_interrupt_ends_as_the_shell_expects(gated: Gated, ask: Ask, monkeypa
 
 def test_past_the_limit_of_its_input_it_refuses(gated: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(githooks, "_INPUT_LIMIT", 3)
-    code, said = ask("pre-commit", stdin=b"12345")
+    code, said = ask("pre-push", "origin", "there", stdin=b"12345")
     assert code == 2
     assert "more than 3 bytes" in said
 

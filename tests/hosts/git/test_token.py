@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ahp.hosts.git import token
+from ahp.hosts.git import staged, token
 from ahp.hosts.git.githooks import Hook
 from ahp.protocol.event import Actor, Workspace
 from ahp.system.errors import AhpError
@@ -332,14 +332,18 @@ def test_a_commit_of_another_tree_than_was_judged_is_told_of(gated: Gated) -> No
     assert [record["rules"] for record in gated.log("bypass")] == [["s"]]
 
 
-def test_an_index_that_changes_after_it_was_read_changes_nothing_of_what_is_judged(gated: Gated, ask: Ask) -> None:
+def test_an_index_that_changes_after_it_was_read_changes_nothing_of_what_is_judged(
+    gated: Gated, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stage(gated, "SECRET\n")
     bad = gated.git("write-tree").strip()
     stage(gated, "plain\n")
-    assert ask("pre-commit", stdin=b"\0ahp:tree\0" + bad.encode())[0] == 1
+    monkeypatch.setattr(staged, "ahead", staged.Staged(bad, None, None))
+    assert ask("pre-commit")[0] == 1
     good = gated.git("write-tree").strip()
     stage(gated, "SECRET\n")
-    assert ask("pre-commit", stdin=b"\0ahp:tree\0" + good.encode()) == (0, "")
+    monkeypatch.setattr(staged, "ahead", staged.Staged(good, None, None))
+    assert ask("pre-commit") == (0, "")
     assert (gated.root / ".git" / "ahp-token").read_text().split()[5] == good
 
 
