@@ -236,6 +236,7 @@ def test_a_package_adds_an_interface_of_models(
     assert "'openai', 'anthropic', 'acme'" in unknown.stderr
 
 
+@pytest.mark.slow
 def test_a_package_adds_facts_and_a_pack_that_judge_commits(environment: Environment, project: Path) -> None:
     (project / ".ahp" / "hooks.yaml").write_text("version: 1\nextends: [acme-rules]\n")
     installed = environment.ahp("install", "git", cwd=project)
@@ -279,6 +280,7 @@ rules:
 """.replace("tool:", "tool_check:", 1)
 
 
+@pytest.mark.slow
 def test_a_package_adds_an_action_and_a_place(environment: Environment, project: Path) -> None:
     (project / ".ahp" / "hooks.yaml").write_text(SHOUTING.partition("  ran:")[0])
     (project / "a").write_text("a")

@@ -144,6 +144,7 @@ BY_GIT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BY_GIT)
 def test_what_is_planted_is_started_by_git_itself(work: Repo, planted: Planted, name: str) -> None:
     """Else the next test would test nothing."""
@@ -259,6 +260,7 @@ ASKED: dict[str, Callable[[Repo, Any], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
 def test_nothing_that_is_planted_is_started_and_the_answer_is_the_same(
     work: Repo, planted: Planted, capsys: Any, name: str

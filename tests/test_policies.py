@@ -14,6 +14,7 @@ AHP = str(Path(sys.executable).with_name("ahp"))
 SHOWN = sorted([*PROJECT.glob("bench/policies/*.yaml"), PROJECT / "demo/hooks.yaml", PROJECT / ".ahp/hooks.yaml"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", SHOWN, ids=lambda path: str(path.relative_to(PROJECT)))
 def test_a_policy_of_the_project_is_valid(policy: Path, repo: Repo) -> None:
     done = repo.run(AHP, "policy", "lint", str(policy))

@@ -72,6 +72,7 @@ def test_ordinary_work_goes_on_in_silence(project: Repo, ask: Ask, call: Call) -
     assert len(told["asked"]) <= 0.2 * len(cases), told["asked"]
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 def test_what_a_shell_makes_of_other_words_is_seen(project: Repo, ask: Ask, call: Call) -> None:
     commands = [command for name in rewritings.CLASSES for command in rewritings.of(name)[::SAMPLE]]

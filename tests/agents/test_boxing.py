@@ -66,6 +66,7 @@ def test_what_is_refused_is_refused_first(here: Repo, engine_here: None) -> None
     assert answer(here, "rm x")["permissionDecision"] == "deny"
 
 
+@pytest.mark.slow
 def test_without_a_box_otherwise_decides(here: Repo) -> None:
     """A guarded place that is a link is one that no box can keep, with an engine and without."""
     (here.root / ".mcp.json").symlink_to("mcp.json")

@@ -81,6 +81,7 @@ def test_what_is_not_understood_is_refused_before_a_tool_and_passed_after_it(ask
     assert passed.code == 0 and "it went on" in passed.words and "Traceback" not in passed.words
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("client", clients.CLIENTS)
 def test_fifty_megabytes_are_read_to_their_end_and_refused(ask: Ask, client: str) -> None:

@@ -185,6 +185,7 @@ def payload(project: Repo, command: str) -> dict[str, Any]:
     return captured("claude-PreToolUse-Bash", cwd=str(project.root), tool_input={"command": command})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", clients.CLIENTS)
 def test_the_installed_command_judges_from_any_folder(project: Repo, client: str) -> None:
     project.write(".ahp/hooks.yaml", "rules: {r: {at: pre-tool-use, block: tool.command == 'no', message: not this}}\n")

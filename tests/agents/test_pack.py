@@ -32,6 +32,7 @@ def told(project: Repo) -> tuple[str, str]:
     return check.status, check.detail
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [("init", "install"), ("install", "init")])
 def test_an_agent_cannot_take_its_gate_away_after_init_and_install(
     project: Repo, ask: Ask, call: Call, order: tuple[str, str]
@@ -123,6 +124,7 @@ def test_doctor_goes_by_the_committed_policy(project: Repo, home: Path) -> None:
     assert told(project) == ("ok", "in the committed policy")
 
 
+@pytest.mark.slow
 def test_doctor_prints_it(project: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     project.write(".ahp/hooks.yaml", CORE)
     ahp(["install", "git", "claude"])

@@ -32,6 +32,7 @@ def test_a_line_a_check_and_nothing_is_wrong(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == f"ok     {len(lines)} checks  each with what it found: ahp doctor --all\n"
 
 
+@pytest.mark.slow
 def test_what_is_wrong_comes_last(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     repo.add(".ahp")
     repo.commit("ask ahp", "--no-verify")

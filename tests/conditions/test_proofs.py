@@ -124,6 +124,7 @@ EDITS += [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(8))
 def test_edits_as_people_make_them_are_decided(part: int) -> None:
     assert len(EDITS) > 250
@@ -172,6 +173,7 @@ def test_a_translation_says_what_both_evaluators_say(text: str, values: dict[str
     assert agrees(accepted(text), values)[0] == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("trial", "many"), [("pairs", 40), ("edits", 10), ("translations", 100)])
 def test_the_first_of_each_trial_are_sound(trial: str, many: int) -> None:
     _sound(trial, range(many))

@@ -67,6 +67,7 @@ def test_python_that_does_not(text: str) -> None:
     assert find("a.py", text) == []
 
 
+@pytest.mark.slow
 def test_an_enormous_file_or_one_that_takes_too_long_is_not_read_and_the_rest_is(
     repo: Any, make_event: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +130,7 @@ def test_other_languages(language: str, text: str, lines: list[int]) -> None:
     assert [line for line, _ in find(ENDINGS[language], text)] == lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["/* a", "'a", "`a", '"a\\', "/a[", 'r#"a', "/* /* */", "(" * 100_000, '"%(' * 9000])
 @pytest.mark.parametrize("path", ["a.py", "a.ts", "a.vue", "a.rs", "a.go", "A.java"])
 @pytest.mark.usefixtures("no_hang")

@@ -125,6 +125,7 @@ def test_a_rule_about_contents_refuses_the_same_everywhere(
     assert b'"deny"' in done.stdout and message.encode() in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", BAD)
 def test_what_says_what_it_should_passes_everywhere(work: Repo, rule: str) -> None:
     path, *_ = BAD[rule]
@@ -146,6 +147,7 @@ def test_a_file_that_does_not_parse_is_named_with_the_reason(work: Repo) -> None
     assert b".github/workflows/ci.yml cannot be read as data" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_rule_about_locked_versions_refuses_the_same_everywhere(
     work: Repo, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -157,6 +159,7 @@ def test_a_rule_about_locked_versions_refuses_the_same_everywhere(
     refuses_everywhere(work, "refused by major", capsys)
 
 
+@pytest.mark.slow
 def test_a_rule_about_the_committer_refuses_the_same_everywhere(
     work: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +205,7 @@ rules:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", [OF_FILES], indirect=True)
 def test_files_that_are_made_to_hurt_their_reader_refuse_with_the_reason_everywhere(
     work: Repo, capsys: pytest.CaptureFixture[str]
@@ -226,6 +230,7 @@ LOCKS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", [OF_LOCKS], indirect=True)
 @pytest.mark.parametrize(("data", "why"), LOCKS, ids=["deep", "twice", "latin", "100 MB"])
 def test_a_lock_file_that_is_made_to_hurt_its_reader_refuses_with_the_reason_everywhere(

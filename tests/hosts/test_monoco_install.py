@@ -95,6 +95,7 @@ def test_what_is_installed_asks_and_what_is_uninstalled_is_gone(
     assert "nothing of ours" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_shim_stands_before_every_spelling(lab: Repo, monoco: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shims = f"{lab.root}/.git/ahp/bin"
     os.environ["PATH"] = f"{shims}:{os.environ['PATH']}"

@@ -97,6 +97,7 @@ def test_boxes_that_were_argued_away_are_asked_about(lab: Repo, box: str, rule: 
     assert told(move("submit", "FEAT-0001").before) == [("quality-gate", "prompt", rule)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("criticality", "floor"), [("low", 0), ("medium", 70), ("high", 85), ("critical", 90)])
 def test_the_floor_of_coverage_is_that_of_the_issues_criticality(criticality: str, floor: int, lab: Repo) -> None:
     lab.commit("mine", **{PATH: draft("FEAT-0001").replace("[ ]", "[x]") + "\n"})

@@ -133,6 +133,7 @@ def test_its_rules_judge_a_commit_and_ci_without_the_repository(
     assert run(["policy", "lint"]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [".ahp/vendor/org/base.yaml", ".ahp/policy.lock"])
 def test_a_text_that_does_not_fit_its_lock_is_no_policy(
     project: Repo, what: str, capsys: pytest.CaptureFixture[str]
@@ -158,6 +159,7 @@ def test_a_locked_rule_of_it_cannot_be_weakened(project: Repo, org: Org, capsys:
     assert run(["policy", "lint"]) == 0
 
 
+@pytest.mark.slow
 def test_an_update_says_what_it_changes_and_a_weaker_one_counts_as_weakened(
     project: Repo, org: Org, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -175,6 +177,7 @@ def test_an_update_says_what_it_changes_and_a_weaker_one_counts_as_weakened(
     assert done.returncode == 1 and b"policy" in done.stderr, done.stderr
 
 
+@pytest.mark.slow
 def test_what_lies_beside_a_shared_policy_is_judged_as_any_file(project: Repo) -> None:
     project.write(".ahp/hooks.yaml", (project.root / ".ahp/hooks.yaml").read_text("utf-8") + RULE)
     project.add()
@@ -184,6 +187,7 @@ def test_what_lies_beside_a_shared_policy_is_judged_as_any_file(project: Repo) -
     assert project.run("git", "commit", "-qm", "hidden").returncode == 1
 
 
+@pytest.mark.slow
 def test_going_back_to_an_older_version_counts_as_weakened(
     project: Repo, org: Org, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -217,6 +221,7 @@ def test_a_version_that_another_key_signed_is_refused(
     assert "by no key that `signers` names" in refused(capsys)
 
 
+@pytest.mark.slow
 def test_a_signed_commit_is_enough_for_a_branch(project: Repo, org: Org) -> None:
     org.signed("commit", "-qS", "--allow-empty", "-m", "signed")
     project.write(".ahp/hooks.yaml", org.policy("main"))
@@ -243,6 +248,7 @@ def test_an_old_signed_tag_in_the_place_of_a_new_one_is_refused(
     assert "is another tag in its place (type commit, tag v1)" in refused(capsys)
 
 
+@pytest.mark.slow
 def test_a_branch_that_was_rolled_back_is_refused(project: Repo, org: Org, capsys: pytest.CaptureFixture[str]) -> None:
     for number in (1, 2):
         org.repo.write("base.yaml", f"{BASE}# {number}\n")
@@ -254,6 +260,7 @@ def test_a_branch_that_was_rolled_back_is_refused(project: Repo, org: Org, capsy
     assert "somebody rolled it back" in refused(capsys)
 
 
+@pytest.mark.slow
 def test_a_link_a_submodule_and_a_large_file_are_refused(
     project: Repo, org: Org, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -280,6 +287,7 @@ def test_a_link_a_submodule_and_a_large_file_are_refused(
     assert "has no file sub/base.yaml" in refused(capsys)
 
 
+@pytest.mark.slow
 def test_a_repository_that_is_a_bomb_is_refused(project: Repo, org: Org, capsys: pytest.CaptureFixture[str]) -> None:
     with (org.repo.root / "bomb").open("wb") as file:
         file.write(os.urandom(70 << 20))
@@ -295,6 +303,7 @@ def test_a_repository_that_is_a_bomb_is_refused(project: Repo, org: Org, capsys:
     assert "more than the 1048576 allowed" in refused(capsys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -313,6 +322,7 @@ def test_a_policy_that_nests_or_does_not_load_is_refused(
     assert why in refused(capsys)
 
 
+@pytest.mark.slow
 def test_nothing_of_the_repository_runs(project: Repo, org: Org, tmp_path: Path) -> None:
     for hook in ("post-checkout", "post-merge", "reference-transaction", "post-update", "pre-auto-gc"):
         org.repo.write(f".git/hooks/{hook}", f"#!/bin/sh\ntouch {tmp_path}/ran\n", 0o755)
@@ -328,6 +338,7 @@ def test_nothing_of_the_repository_runs(project: Repo, org: Org, tmp_path: Path)
     assert b"\r" not in (project.root / ".ahp/vendor/org/base.yaml").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("was", "put", "why"),
     [
@@ -352,6 +363,7 @@ def test_an_entry_that_escapes_or_starts_something_is_refused(
     assert why in refused(capsys)
 
 
+@pytest.mark.slow
 def test_a_link_in_the_place_of_the_folder_is_not_followed(
     project: Repo, org: Org, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -362,6 +374,7 @@ def test_a_link_in_the_place_of_the_folder_is_not_followed(
     assert (elsewhere / "org/base.yaml").read_text("utf-8") == BASE
 
 
+@pytest.mark.slow
 def test_a_lock_with_a_name_that_escapes_is_no_lock(project: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     path = project.root / ".ahp/policy.lock"
     path.write_text(path.read_text("utf-8").replace('"org"', '"../../x"'), encoding="utf-8")
@@ -375,6 +388,7 @@ def waiver(repository: str) -> str:
     return f"- {{repository: {repository}, {held}}}\n"
 
 
+@pytest.mark.slow
 def test_the_organisation_waives_its_locked_rule_for_one_repository(
     project: Repo, org: Org, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -401,6 +415,7 @@ def test_a_projects_own_waivers_name_no_repository(project: Repo, capsys: pytest
     assert "`repository` is for an organisation's waivers" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_fleet_tells_who_is_behind_from_clones_and_bare_mirrors(
     project: Repo, org: Org, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -419,6 +434,7 @@ def test_a_fleet_tells_who_is_behind_from_clones_and_bare_mirrors(
     assert told == [("v2", "newest"), ("v1", "behind"), ("", "no git")]
 
 
+@pytest.mark.slow
 def test_a_repository_that_is_not_there_leaves_what_is_here(
     project: Repo, org: Org, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

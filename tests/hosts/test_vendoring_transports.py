@@ -98,6 +98,7 @@ def project(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
     return repo
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["https", "ssh"])
 def test_a_shared_policy_comes_by_it_and_its_next_version_too(
     transport: str,
@@ -122,6 +123,7 @@ def test_a_shared_policy_comes_by_it_and_its_next_version_too(
         assert "git@git.example git-upload-pack '" in (tmp_path / "asked").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["https", "ssh"])
 def test_what_another_key_signed_is_refused_by_it(
     transport: str, project: Repo, org: Org, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
@@ -144,6 +146,7 @@ def test_a_server_that_the_persons_git_does_not_trust_is_refused(
     assert "certificate" in capsys.readouterr().err.lower()
 
 
+@pytest.mark.slow
 def test_init_joins_by_https(project: Repo, org: Org, https: str, keys: Path) -> None:
     line = " ".join((keys / "ann.pub").read_text("utf-8").split()[:2])
     org.release("v3", **{"hooks.yaml": BASE, "signers": f"ann {line}\n"})

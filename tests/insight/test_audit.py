@@ -92,6 +92,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     return Told(gated, asked(gated))
 
 
+@pytest.mark.slow
 def test_a_commit_that_its_hooks_judged(told: Told) -> None:
     entry = told.of("clean")
     made, pushed = entry.judgements

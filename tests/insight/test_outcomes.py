@@ -53,6 +53,7 @@ def graded(repo: Repo, folder: Path, found: Made) -> list[Grade]:
     return [grade(rule, told[rule], after, after.settled(found.end)) for rule in RULES]
 
 
+@pytest.mark.slow
 def test_what_is_planted_in_three_histories_is_recovered(empty_repository: Path, tmp_path: Path) -> None:
     near = alike = 0
     page = (Path(__file__).resolve().parents[2] / "docs/feedback.md").read_text("utf-8")
@@ -128,6 +129,7 @@ def test_a_fix_is_of_whom_most_of_its_lines_are(dated: Repo, tmp_path: Path) -> 
     assert found == {wrong: FIXED} and moved not in found and other not in found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("branch", ["release/1", "1.2.x", "v2.0", "hotfix-17"])
 def test_what_is_fixed_too_late_or_on_a_release_branch_is_told_apart(dated: Repo, tmp_path: Path, branch: str) -> None:
     old = dated.commit("old", a=TEXT.replace("2", "20"))
@@ -278,6 +280,7 @@ def test_a_folder_in_which_a_rule_is_right_less_often_is_named(
     assert one["weak"] == {} and here["hits"] == 0 and elsewhere["share"] > 0.4
 
 
+@pytest.mark.slow
 def test_it_is_advised_to_narrow_a_rule_to_other_folders_and_what_that_would_change(
     dated: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

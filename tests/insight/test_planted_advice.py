@@ -188,6 +188,7 @@ def score(episodes: int, seed: int) -> tuple[float, float]:
     return right / len(found), right / len(planted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("episodes", "recall"), [(10, 0.6), (20, 0.85), (60, 0.85)])
 def test_planted_rules_are_found_and_little_else_is(episodes: int, recall: float) -> None:
     precision, found = score(episodes, 38)

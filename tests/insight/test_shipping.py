@@ -222,6 +222,7 @@ def test_a_page_that_asks_who_we_are_is_no_success(story: Story, receiver: Recei
     assert ship().return_value == 0
 
 
+@pytest.mark.slow
 def test_an_answer_without_an_end_is_not_waited_for(
     story: Story, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

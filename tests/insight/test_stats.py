@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
@@ -93,6 +94,7 @@ def test_edited_values_of_any_type_stop_nobody(tmp_path: Path) -> None:
         assert stats.collect(str(tmp_path / "ahp"), by).groups
 
 
+@pytest.mark.slow
 def test_a_push_that_is_refused_for_its_commits_is_an_episode_until_one_gets_past(
     tmp_path: Path, person: list[str]
 ) -> None:

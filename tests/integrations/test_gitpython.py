@@ -115,6 +115,7 @@ def up(gated: Gated, tmp_path: Path) -> Path:
     return tmp_path / "up.git"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["no_verify", "no_verif"])
 def test_a_push_past_the_hooks_is_judged_before_anything_is_sent(
     guarded: GuardedRepo, gated: Gated, up: Path, option: str

@@ -94,6 +94,7 @@ def test_the_tools_say_what_the_commands_say(project: Repo) -> None:
     assert not (project.root / ".git/ahp/signals.jsonl").exists()  # who asks leaves nothing in the log
 
 
+@pytest.mark.slow
 def test_an_agent_s_answer_is_recorded_as_an_agent_s(project: Repo) -> None:
     gate = Gate(".", agent="x", session="s")
     call = {"name": "shell", "native_name": "bash", "input": {"command": "make"}}
@@ -115,6 +116,7 @@ def test_a_person_s_answers_are_no_words_of_an_agent() -> None:
     assert set(get_args(served.Action)) == everything - {"proceed_with_risk"}
 
 
+@pytest.mark.slow
 def test_no_call_and_no_argument_trusts_waives_or_lets_pass(project: Repo) -> None:
     block = Gate(".", agent="x", session="s").judge("pre-tool-use", tool={**RM["tool"], "native_name": "bash"})
     signal = block.signals[0].id

@@ -163,6 +163,7 @@ def test_what_is_no_log_is_refused_at_once(tmp_path: Path, what: str) -> None:
         Journal(str(folder)).append([VERDICT])
 
 
+@pytest.mark.slow
 def test_a_held_lock_is_waited_for_and_then_refused(journal: Journal) -> None:
     journal.append([VERDICT])
     with Journal(journal.folder).lock, pytest.raises(JournalUnwritable, match="held"):

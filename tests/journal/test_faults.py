@@ -129,6 +129,7 @@ def records_of(journal: Journal) -> list[dict[str, Any]]:
     return [record for line in segments.backward(journal.folder) if (record := line.record())]
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("fault", ["killed before", "killed after", "half written", "error", "full"])
 def test_a_fault_at_any_call_loses_and_tears_nothing(before: Path, tmp_path: Path, fault: str) -> None:

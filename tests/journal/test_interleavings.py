@@ -334,6 +334,7 @@ def others(one: Actor) -> list[Actor]:
     return [*WRITERS, *READERS] if one in WRITERS else WRITERS
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 def test_who_is_stopped_at_a_call_and_who_comes_meanwhile_find_the_log_whole(pairs: Pairs) -> None:
     for nth, one in enumerate([*WRITERS, *READERS]):

@@ -42,6 +42,7 @@ def said(repo: Repo, program: Any, attempt: dict[str, Any]) -> str:
     return "asked" if rules == {"outside-of-a-box"} else verdict.decision
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 def test_attempts_do_not_pass_in_silence_and_ordinary_work_does(repo: Repo, program: Any) -> None:
     passed: Counter[tuple[str, str]] = Counter()

@@ -69,6 +69,7 @@ def test_all_of_the_catalogue_begins_in_shadow_and_asks_where_files_are_told() -
     }
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover
 @pytest.mark.parametrize("names", [ALL, [*ALL, *reversed(LIKE)]])
 def test_the_packs_are_valid_to_both_evaluators_and_lint_has_one_thing_to_tell(names: list[str]) -> None:

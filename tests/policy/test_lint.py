@@ -112,6 +112,7 @@ def test_a_whole_rule_under_the_name_of_a_pack_s_is_told_what_it_keeps(load: Loa
         assert advice(load, f"extends: [core]\nrules: {{large-files: {narrowed}}}") == []
 
 
+@pytest.mark.slow
 def test_rules_that_go_together_need_no_advice(load: Load) -> None:
     assert not advice(
         load,

@@ -121,6 +121,7 @@ def test_every_top_level_key_is_in_what_is_compiled(load: Load, key: str) -> Non
     assert compiled(load, policy(BASE, **{key: FILE[key]})) != compiled(load, policy(BASE))
 
 
+@pytest.mark.slow
 def test_every_field_of_a_program_has_a_reader() -> None:
     read = set()
     for path in PACKAGE.rglob("*.py"):

@@ -87,6 +87,7 @@ print("loaded", *sorted({"z3", "ahp.conditions.proofs"} & set(sys.modules)))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "loaded"), [("a.txt", ""), (".ahp/tests/a.yaml", ""), (".ahp/hooks.yaml", " ahp.conditions.proofs z3")]
 )

@@ -99,6 +99,7 @@ ALL = wanted()["rules"]
 MESSAGE = {key for key, rule in ALL.items() if rule["at"] == "commit-msg"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("branch", "subject", "base", "broken", "found"),
     [

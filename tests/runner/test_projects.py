@@ -178,6 +178,7 @@ def carried_out(project: Project, answers: list[str], repo: Repo) -> AgentTurn:
     return agent.run(project.task)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("noun", "language", "behaviour"), CASES)
 def test_a_run_is_done_where_the_task_is(noun: str, language: str, behaviour: Any, repo: Repo) -> None:
     project = Project(noun, language)

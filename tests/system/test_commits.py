@@ -156,6 +156,7 @@ def test_what_is_told_of_a_commit(repo: Repo) -> None:
             commits.commits(here(repo), range_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("together", [True, False])
 def test_what_a_merge_brings_itself_is_what_no_parent_has(

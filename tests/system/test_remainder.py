@@ -185,6 +185,7 @@ def test_a_rename_that_git_follows_leaves_nothing(two: Repo) -> None:
     assert left(two, "topic", ["main"]) == NOTHING
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_random_histories_leave_what_was_planted_and_nothing_else(repo: Repo, seed: int) -> None:
     assert try_seed(repo, seed) == []

@@ -132,6 +132,7 @@ def killed(lab: Lab, plan: life.Plan, count: int) -> int:
         os._exit(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["start", "close"])
 def test_kill_minus_nine_anywhere_leaves_the_step_undone_or_done(step: str, tmp_path: Path) -> None:
     plan = plan_of(step)

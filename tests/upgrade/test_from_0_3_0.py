@@ -52,6 +52,7 @@ def commit(repo: Gated, message: str, **files: str) -> Said:
     return repo.say("commit", "-q", "-m", message)
 
 
+@pytest.mark.slow
 def test_commits_and_pushes_are_judged(upgraded: Gated) -> None:
     assert commit(upgraded, "ok fine", a="2\n") == Said(0, "")
     refused = commit(upgraded, "ok not", a="BAD\n")
@@ -78,6 +79,7 @@ def test_an_agent_s_call_is_judged_by_the_settings_that_were_committed(upgraded:
     assert refused.returncode == 2 and "no rm" in refused.stderr
 
 
+@pytest.mark.slow
 def test_the_log_is_whole_and_doctor_names_the_one_command_for_each_host(upgraded: Gated) -> None:
     commit(upgraded, "ok fine", a="2\n")
     assert ahp(upgraded, "log", "verify").returncode == 0

@@ -428,6 +428,7 @@ def test_a_push_over_http_is_judged(work: Repo, server: Repo) -> None:
             web.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["anchors", "statements"])
 def test_anchors_and_statements_go_forward_only(work: Repo, server: Repo, kind: str) -> None:
     server.git("config", "receive.denyDeletes", "false")
@@ -445,6 +446,7 @@ def test_anchors_and_statements_go_forward_only(work: Repo, server: Repo, kind: 
     assert code == 1 and "only branches and tags are taken" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["anchors", "statements"])
 def test_an_anchor_or_a_statement_brings_nothing_that_nobody_judges(work: Repo, server: Repo, kind: str) -> None:
     ref = f"refs/ahp/{kind}/0123"
@@ -478,6 +480,7 @@ def named(repo: Repo, server: Repo, authority: str) -> str:
     return old
 
 
+@pytest.mark.slow
 def test_a_branch_that_begins_at_an_old_commit_is_asked_what_guards_the_default_one(
     repo: Repo, work: Repo, server: Repo
 ) -> None:
@@ -489,6 +492,7 @@ def test_a_branch_that_begins_at_an_old_commit_is_asked_what_guards_the_default_
         assert push(work, "topic:release/9")[0] == code, text
 
 
+@pytest.mark.slow
 def test_a_branch_whose_policy_is_there_alone_is_judged_by_that(repo: Repo, work: Repo, server: Repo) -> None:
     old = named(repo, server, "{ref: release/*, alone: true}")
     assert push(work, f"{old}:refs/heads/release/9")[0] == 0
@@ -498,6 +502,7 @@ def test_a_branch_whose_policy_is_there_alone_is_judged_by_that(repo: Repo, work
     assert code == 1 and "refused by secret" in said, said
 
 
+@pytest.mark.slow
 def test_what_another_branch_has_is_not_known(repo: Repo, work: Repo, server: Repo) -> None:
     old = named(repo, server, "release/*")
     assert push(work, f"{old}:refs/heads/release/9")[0] == 0

@@ -380,6 +380,7 @@ def test_names_of_strangers_are_inert_in_json_and_statement(
     assert about(by_library(file.read_bytes(), keys / "judge.pub"))[1] == [ref]
 
 
+@pytest.mark.slow
 def test_no_forged_cut_or_replayed_statement_is_taken_for_another(
     work: Repo, keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -463,6 +464,7 @@ def server(work: Repo, keys: Path, tmp_path: Path) -> Repo:
     return bare
 
 
+@pytest.mark.slow
 def test_a_server_signs_what_its_protected_branches_get(work: Repo, server: Repo, keys: Path, tmp_path: Path) -> None:
     start = work.git("rev-parse", "HEAD")
     assert push(work, "HEAD:refs/heads/release/1")[0] == 0  # there is nothing before it that could judge
@@ -484,6 +486,7 @@ def test_a_server_signs_what_its_protected_branches_get(work: Repo, server: Repo
     assert code == 1 and "takes none" in said
 
 
+@pytest.mark.slow
 def test_the_first_push_to_a_server_without_a_policy_gets_no_statement(work: Repo, server: Repo) -> None:
     """Nothing there could judge it; what comes after it is judged by the policy that it brought, and signed."""
     for ref in server.git("for-each-ref", "--format=%(refname)").split():
@@ -500,6 +503,7 @@ def test_the_first_push_to_a_server_without_a_policy_gets_no_statement(work: Rep
     assert server.git("for-each-ref", "--format=%(refname)", "refs/ahp") == f"refs/ahp/statements/{head}"
 
 
+@pytest.mark.slow
 def test_a_refused_push_gets_no_statement_and_one_that_cannot_be_signed_is_refused(work: Repo, server: Repo) -> None:
     start = work.git("rev-parse", "HEAD")
     work.commit("feat: bad", **{"b.txt": "TODO\n"})

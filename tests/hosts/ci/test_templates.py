@@ -111,6 +111,7 @@ def test_each_platform_has_its_commands_and_a_machine_that_runs_its_jobs(kind: s
     assert hasattr(platform_jobs, kind.partition("-")[0])
 
 
+@pytest.mark.slow
 def test_a_pull_request_on_github(server: Server, machine: Machine, tmp_path: Path) -> None:
     other = Machine(tmp_path / "other")
     event = "pull_request_target"
@@ -121,6 +122,7 @@ def test_a_pull_request_on_github(server: Server, machine: Machine, tmp_path: Pa
     assert not list(tmp_path.rglob("ran"))
 
 
+@pytest.mark.slow
 def test_a_good_pull_request_on_github_and_a_merge_queue(server: Server, machine: Machine, tmp_path: Path) -> None:
     ran = on_github(server, machine, RULES, "pull_request_target", pull(server, server.fine))
     assert ran.code == 0, ran.said
@@ -134,6 +136,7 @@ def test_a_good_pull_request_on_github_and_a_merge_queue(server: Server, machine
     assert ran.code == 1 and "no-todo" in ran.said, ran.said
 
 
+@pytest.mark.slow
 def test_the_action_judges_as_the_workflows_do(server: Server, machine: Machine, tmp_path: Path) -> None:
     action = (PROJECT / "hooks/ci/action.yml").read_text("utf-8")
     env = {"GITHUB_SERVER_URL": f"file://{server.folder}", "GITHUB_REPOSITORY": "org/shop.git"}

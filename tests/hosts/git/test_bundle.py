@@ -61,6 +61,7 @@ def test_without_its_bundle_a_hook_starts_from_the_sources_and_writes_it(gated: 
     assert gone.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["empty", "cut", "fifo", "unreadable"])
 def test_a_bundle_that_a_crash_left_unwritten_or_that_is_no_file_stops_nobody(
     gated: Gated, gone: Path, kind: str

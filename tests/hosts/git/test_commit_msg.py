@@ -383,6 +383,7 @@ MESSAGES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

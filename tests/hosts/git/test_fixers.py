@@ -573,6 +573,7 @@ def _is_running(pid: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 60), marks=pytest.mark.slow)])
 def test_a_kill_at_any_moment_leaves_all_as_before_or_as_after(staging: Gated, seeds: range) -> None:

@@ -46,6 +46,7 @@ def silent(tmp_path_factory: pytest.TempPathFactory) -> World:
     return worlds.make(tmp_path_factory.mktemp("silent") / "world", SILENT)
 
 
+@pytest.mark.slow
 def test_git_does_the_same_with_ahp_as_without(silent: World, tmp_path: Path) -> None:
     for number, seed in _seeds():
         with_gate = worlds.copy(silent, tmp_path / f"{seed}" / "with")
@@ -71,6 +72,7 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> World:
     return worlds.make(tmp_path_factory.mktemp("strict") / "world", oracle.POLICY, oracle.record)
 
 
+@pytest.mark.slow
 def test_ahp_refuses_where_the_oracle_says_so_and_says_nothing_elsewhere(strict: World, tmp_path: Path) -> None:
     spice = Spice(oracle.BAD_NAMES, oracle.BAD_WORDS, oracle.BAD_MESSAGES)
     for number, seed in _seeds():

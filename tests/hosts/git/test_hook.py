@@ -375,6 +375,7 @@ def conflict(gated: Gated) -> None:
     gated.commit("main", "--no-verify", **{"a.txt": "main\n"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [OF_COMMITS, LINES])
 def test_a_conflicted_merge_is_judged_on_what_it_changes_itself(gated: Gated, policy: str) -> None:
     conflict(gated)

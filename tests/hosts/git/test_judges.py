@@ -91,6 +91,7 @@ WORDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lose", WORDS, ids=lambda lose: lose.__name__)
 def test_a_work_tree_without_a_policy_that_loads_has_no_effect_and_is_told_in_one_line(
     ruled: Gated, lose: Callable[[Gated], None]
@@ -351,6 +352,7 @@ def no_remote(ruled: Gated) -> None:
     ruled.git("remote", "remove", "origin")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hide", [another_head, another_branch_fetched_onto_it, no_tracking_ref, no_remote])
 def test_what_a_clone_notes_of_its_remote_takes_no_policy_away(ruled: Gated, hide: Callable[[Gated], None]) -> None:
     with_a_remote(ruled)

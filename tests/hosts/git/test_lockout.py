@@ -109,6 +109,7 @@ def bare_path(tmp_path: Path) -> str:
     return str(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["gone", "broken"])
 def test_the_interpreter_is_gone_or_cannot_start_and_there_is_no_other(
     gated: Gated, bare_path: str, tmp_path: Path, how: str
@@ -226,6 +227,7 @@ git commit -q -m x && echo THEN PASSED; ahp log verify
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="making a small disk needs unshare")
 def test_a_full_disk_is_mended_as_doctor_says(gated: Gated, tmp_path: Path) -> None:
     place = tmp_path / "small"

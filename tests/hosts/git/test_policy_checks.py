@@ -94,6 +94,7 @@ def test_beside_a_file_that_does_not_load_head_s_policy_is_looked_at(gated: Gate
         policy_checks.commands(policies(gated))
 
 
+@pytest.mark.slow
 def test_doctor_loads_and_compiles_each_policy_once(
     gated: Gated, remote: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,6 +26,7 @@ def adopted(gated: Gated) -> Gated:
     return gated
 
 
+@pytest.mark.slow
 def test_a_person_is_asked_to_look_again_and_goes_on(adopted: Gated) -> None:
     adopted.policy(POLICY.replace("10", "20"))
     code, said = adopted.say("commit", "-q", "-a", "-m", "more files")
@@ -35,6 +36,7 @@ def test_a_person_is_asked_to_look_again_and_goes_on(adopted: Gated) -> None:
     assert "limits.max_files: 10 became 20" in said
 
 
+@pytest.mark.slow
 def test_an_agent_is_refused_and_not_told_how_to_get_round(adopted: Gated) -> None:
     adopted.policy(POLICY.replace("10", "20"))
     code, said = adopted.say("commit", "-q", "-a", "-m", "more files", env=AGENT)

@@ -121,6 +121,7 @@ def parts() -> list[str]:
     return sorted({name for tree in trees().values() for name, node in private(tree) if isinstance(node, ast.stmt)})
 
 
+@pytest.mark.slow
 def test_each_private_part_has_a_plain_way_behind_it() -> None:
     assert "_json" in parts()
     open_ = []
@@ -139,6 +140,7 @@ def test_a_private_part_is_found_wherever_it_stands() -> None:
     assert [name for name, _ in private(tree)] == ["_a", "_b", "re._d", "json._f", "importlib._j", "sys._i"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["gone", "emptied", "another"])
 def test_without_its_private_parts_the_verdicts_are_the_same(gated: Gated, tmp_path: Path, state: str) -> None:
     gated.commit_policy(POLICY)

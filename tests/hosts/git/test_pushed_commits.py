@@ -213,6 +213,7 @@ def test_a_warning_is_told_once(work: Gated) -> None:
     assert push(work, "work:again") == (0, "")
 
 
+@pytest.mark.slow
 def test_a_warning_is_told_once_though_its_commit_was_amended_since(work: Gated) -> None:
     todo = "  todo: {at: pre-commit, each: l in diff.added, prompt: \"'TODO' in l.text\", message: todo}\n"
     work.git("checkout", "-q", "main")
@@ -454,6 +455,7 @@ def test_deletes_tags_and_notes(work: Gated) -> None:
     assert push(work, ":work") == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [True, False])
 def test_what_is_said_to_mend_notes_mends_them(work: Gated, before: bool) -> None:
     if before:
@@ -739,6 +741,7 @@ def deep(work: Gated) -> Gated:
     return work
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["", "d", "d/e"])
 @pytest.mark.parametrize("is_old", [False, True], ids=["its own", "its parent's"])
 def test_with_a_forged_tree_neither_commit_nor_push_lets_pass(deep: Gated, folder: str, is_old: bool) -> None:

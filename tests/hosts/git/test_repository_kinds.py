@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from ahp.hosts.git import install as installing
 from tests.hosts.git.gated import Gated
 
@@ -57,6 +59,7 @@ def test_git_told_by_its_environment_where_everything_is(gated: Gated, tmp_path:
     assert gated.log("bypass") == []
 
 
+@pytest.mark.slow
 def test_installing_from_a_folder_below_does_not_hang_on_it(tmp_path: Path) -> None:
     made = Gated(tmp_path / "repo")
     made.root.mkdir()

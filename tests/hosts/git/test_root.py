@@ -124,6 +124,7 @@ def test_another_work_tree_brings_no_other_policy_to_a_commit(work: Gated, weak:
     assert work.git("rev-parse", "work") == head
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [*WAYS, "option of the configuration", "the git directory"])
 def test_another_work_tree_brings_no_other_policy_to_a_push(work: Gated, remote: Repo, weak: str, how: str) -> None:
     work.git("commit", "-q", "--no-verify", "-m", "x")

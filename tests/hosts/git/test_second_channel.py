@@ -195,6 +195,7 @@ def test_where_its_folder_is_gone_git_goes_on(gated: Gated) -> None:
     assert of_setting(gated, "pre-commit").returncode == 0
 
 
+@pytest.mark.slow
 def test_doctor_tells_and_mends_where_this_git_reads_settings(gated: Gated, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(second_channel, "SINCE", (1, 0))
     gated.policy(POLICY)

@@ -96,6 +96,7 @@ def test_ci_refuses_what_a_merge_takes_back(
     assert f"merge {merge[:10]} is not what git itself makes of its parents" in said
 
 
+@pytest.mark.slow
 @WAYS
 def test_a_server_refuses_what_a_merge_takes_back(work: Gated, way: Callable[[Gated], None], tmp_path: Path) -> None:
     way(work)

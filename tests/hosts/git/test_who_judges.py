@@ -129,6 +129,7 @@ def answers(place: Place) -> dict[Case, dict[str, str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trigger", TRIGGERS)
 def test_who_judges_is_as_the_rules_say(answers: dict[Case, dict[str, str]], trigger: str) -> None:
     wrong = {}

@@ -148,6 +148,7 @@ def only(repo: Repo, commit: str, data: bytes, name: str = statements.FILE) -> N
     repo.git("update-ref", REFS + commit, repo.git("commit-tree", tree, stdin=b"statement\n"))
 
 
+@pytest.mark.slow
 def test_what_a_server_judged_verifies(world: World, clone: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     assert verified(world) == 0
     said = capsys.readouterr().out
@@ -337,6 +338,7 @@ def attack(world: World, dice: random.Random) -> str:
     return kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 10))])
 def test_none_of_500_attacks_is_accepted(
     seed: int, world: World, clone: Repo, capsys: pytest.CaptureFixture[str]

@@ -220,6 +220,7 @@ def test_an_empty_log_and_waivers_that_cannot_be_read(tmp_path: Path) -> None:
     assert read.tables == {}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH")
 def test_a_browser_shows_it(made: Made, tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(made.text, "utf-8")

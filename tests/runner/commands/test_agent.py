@@ -181,6 +181,7 @@ def test_a_gate_that_cannot_judge_is_exit_code_2(project: Path) -> None:
     assert ahp("run", "--script", "script.json", "--issue", "FEAT-001").return_value == 2
 
 
+@pytest.mark.slow
 def test_notes_that_nobody_read_are_told(project: Path) -> None:
     (project / ".ahp" / "agent.yaml").write_text("enable_planning: false\nsubmit: true\n")
     policy = 'version: 1\nrules:\n  tip: {at: post-issue-submit, aid: "true == true", message: well done}\n'

@@ -66,6 +66,7 @@ def test_the_checks_are_listed_without_running_any(repo: Repo, capsys: pytest.Ca
     assert not (repo.root / "ran").exists()
 
 
+@pytest.mark.slow
 def test_the_settings_name_further_variables(repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     write(repo.root, **{"test_it.py": GREEN, ".ahp/agent.yaml": "verification_variables: [STAGE]\n"})
     cached = []

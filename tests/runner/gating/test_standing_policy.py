@@ -53,6 +53,7 @@ def run(root: Path, *answers: str, log: EventLog | None = None, resumes: bool = 
     return turn, [event["code"] for event in events.of("tool_result")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "script",
     [

@@ -154,6 +154,7 @@ def test_a_run_that_is_killed_at_any_event_goes_on_also_twice(tmp_path: Path, te
         number += 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_a_run_that_is_killed_while_it_merges_goes_on(files: int, tmp_path: Path, temporary: Path) -> None:
     repo, path = project(tmp_path / "project"), tmp_path / "run" / "events.jsonl"

@@ -252,6 +252,7 @@ def test_an_interrupt_ends_every_step_and_what_it_started(repo: Repo, tmp_path: 
         assert "It ended while run_command ran" in scene.model.heard[step][0][-1]["content"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("why", ["no commit", "submodule", "nowhere", "below", "sparse"])
 def test_where_steps_cannot_work_side_by_side_they_run_one_after_the_other(
     repo: Repo, tmp_path: Path, why: str

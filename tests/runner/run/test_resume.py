@@ -599,6 +599,7 @@ def test_a_run_that_still_goes_on_cannot_be_resumed(tmp_path: Path) -> None:
     EventLog(path, resumes=True).close()
 
 
+@pytest.mark.slow
 def test_another_process_cannot_resume_it_either_whatever_has_read_its_lock(tmp_path: Path) -> None:
     path = tmp_path / "run" / "events.jsonl"
     log = EventLog(str(path))

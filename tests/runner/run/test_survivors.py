@@ -97,6 +97,7 @@ def test_what_a_tool_holds_between_calls_lives_until_the_run_ends(tmp_path: Path
     assert not alive(held[0].pid)
 
 
+@pytest.mark.slow
 @LINUX
 @pytest.mark.parametrize("where", ["tool", "check"])
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

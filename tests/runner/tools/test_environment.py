@@ -101,6 +101,7 @@ def test_a_terminal_that_a_model_makes_up_is_no_person_s(repo: Repo) -> None:
     assert not (repo.root / ".env").exists()
 
 
+@pytest.mark.slow
 def test_a_commit_that_a_tool_makes_is_judged_as_an_agent_s(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     repo.commit("policy", **{".ahp/hooks.yaml": POLICY})
     monkeypatch.chdir(repo.root)

@@ -111,6 +111,7 @@ def test_names_arguments_annotations_and_files_are_judged(repo: Repo, tools: lis
     ]
 
 
+@pytest.mark.slow
 def test_the_command_has_the_servers_of_the_settings(
     repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -109,6 +109,7 @@ def test_make_is_judged_by_its_exit_code(tmp_path: Path) -> None:
     assert checks(tmp_path)["make-test"].command.endswith("make check")
 
 
+@pytest.mark.slow
 def test_folders_of_other_people_s_code_are_nobody_s_change(repo: Any) -> None:
     write(repo.root, **{"pytest.ini": "[pytest]\naddopts = -p no:xdist\n", "test_a.py": "def test_a(): pass\n"})
     repo.add()

@@ -26,6 +26,7 @@ def linked(root: Path, tool: str) -> Path:
     return root
 
 
+@pytest.mark.slow
 @NPM
 def test_npm_test_with_another_script_is_judged_by_its_exit_code(tmp_path: Path) -> None:
     write(tmp_path, **{"package.json": '{"scripts": {"test": "echo it is \\"$WHAT\\"; exit ${CODE:-0}"}}'})
@@ -53,6 +54,7 @@ def scripts(root: Path, *, script: str = "node --test", **files: str) -> Path:
     return root
 
 
+@pytest.mark.slow
 @NPM
 @pytest.mark.parametrize("script", ["node --test", "npm run -s unit && echo", "node --test --test-reporter=tap"])
 def test_node_tells_which_tests_of_a_script_ran(tmp_path: Path, script: str) -> None:
@@ -71,6 +73,7 @@ def test_node_tells_which_tests_of_a_script_ran(tmp_path: Path, script: str) -> 
     )
 
 
+@pytest.mark.slow
 @NPM
 @pytest.mark.parametrize(
     "files",
@@ -98,6 +101,7 @@ def test_a_script_of_node_whose_tests_did_not_all_run_is_not_green(tmp_path: Pat
     assert found.type == ("no_tests" if "a.js" in files else "crash")
 
 
+@pytest.mark.slow
 @NPM
 def test_tests_of_a_script_find_their_environment_as_it_was(tmp_path: Path) -> None:
     names = "['NODE_OPTIONS', 'npm_config_script_shell']"

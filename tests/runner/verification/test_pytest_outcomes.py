@@ -86,6 +86,7 @@ def test_a_record_is_held_against_the_exit_code(code: int, record: str | None, k
         assert "what pytest printed" in found.details[0].context and not found.red and found.suggestion
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "kind", "summary"),
     [
@@ -133,6 +134,7 @@ def test_the_controller_of_workers_may_have_no_list_of_tests() -> None:
     assert next(loop) is None
 
 
+@pytest.mark.slow
 def test_with_workers_the_same_is_known(repo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
     settings = "[pytest]\naddopts = -n 1 -k 'not test_b' -p no:hypothesispytest -p no:cov\n"

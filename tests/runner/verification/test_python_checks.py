@@ -189,6 +189,7 @@ def test_files_of_unittest_are_found_by_the_names_that_they_have(tmp_path: Path,
     assert verify(tmp_path).summary == "2 tests passed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["import unittest\n", "import pytest\n"])
 def test_packages_that_are_missing_here_are_not_red_but_what_the_change_lacks_is(repo: Any, kind: str) -> None:
     lacks = {"test_it.py": f"{kind}import nothing_like_it\n", "own.py": ""}

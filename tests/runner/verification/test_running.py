@@ -80,6 +80,7 @@ def test_no_daemon_of_a_test_survives(tmp_path: Path) -> None:
     assert not alive(int((tmp_path / "pid").read_text()))
 
 
+@pytest.mark.slow
 @LINUX
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_nothing_survives_who_is_told_to_end(tmp_path: Path, number: signal.Signals) -> None:

@@ -102,6 +102,7 @@ def test_a_run_that_wrote_is_verified_whatever_its_plan_says(tmp_path: Path) -> 
     assert scene.turn.stop_reason == "VERIFICATION_FAILED"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "seconds", "kind"),
     [
