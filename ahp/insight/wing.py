@@ -14,7 +14,7 @@ HELP = {
     "stats": ("Look back", "which rules earn their keep: asked, said, answered, fixed"),
     "report": ("Look back", "a page of charts of what the log tells, or an audit of commits"),
     "verify-history": ("Look back", "whether each revision of a branch was judged, by signed statements"),
-    "watch": ("Look back", "signals as they come, and what is about to block; answers are given from it"),
+    "watch": ("Look back", "signals as they come, and what is about to block"),
 }
 ADVICE = {
     "log": "ahp.insight.commands.stats:of_rules",
