@@ -27,7 +27,6 @@ COMMANDS = {
     _STATS: 30.0,
     f"{_STATS} ": 0.5,
     f"{_STATS} --by subject": 0.5,
-    f"{_STATS} --by week": 0.5,
     f"{_STATS} --since 30d": 0.5,
     "stats --from .": 30.0,
     "stats --from . ": 0.5,

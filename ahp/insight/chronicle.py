@@ -104,14 +104,12 @@ class Places(Table):
     hook: Whole
     subject: Whole
     actor: Whole
-    environment: Whole
     policy: Whole
     working: Whole
 
 
 class Signals(Table):
-    """An entry a signal: `environment` as its verdict told it, `episode` -1 without one, `id` eight bytes of its id's
-    digest.
+    """An entry a signal: `episode` -1 without one, `id` eight bytes of its id's digest.
 
     An `answer` is twice the number of its action, from 1, and one more when somebody gave it; 0: none yet.
     """
@@ -119,7 +117,6 @@ class Signals(Table):
     place: Whole
     rule: Whole
     moment: Whole
-    environment: Whole
     episode: Signed
     id: Digest
     level: Byte
@@ -129,11 +126,10 @@ class Signals(Table):
 
 class Episodes(Table):
     """An entry an episode: the signal that opened it, attempts, seconds until it ended, how it stands, what happened
-    in it; `environment` is the first that a verdict on it told, `ends` when it is forgotten (seconds since the epoch).
+    in it; `ends` is when it is forgotten (seconds since the epoch).
     """
 
     signal: Whole
-    environment: Whole
     tries: Whole
     took: Real
     ends: Real
@@ -281,7 +277,6 @@ class ObservedStore(PassingStore):
             self.notes.flag(number, REOPENED)
         episodes = self.notes.episodes
         episodes.signal.append(self.row)
-        episodes.environment.append(self.notes.signals.environment[self.row])
         episodes.tries.append(0)
         episodes.took.append(0.0)
         episodes.ends.append(0.0)
@@ -354,7 +349,7 @@ _NUMBER_OF = {level: number for number, level in enumerate(LEVELS)}
 _CLIMBED = {(level, declared) for level in LEVEL_OF for declared in LEVEL_OF if strength(level) > strength(declared)}
 _SWEPT_EVERY = 4096  # signals
 _NOWHERE = (0, 0, 0)  # nobody asks where a line is
-_PLACE = ("hook", "subject", "actor", "environment", "policy", "working")
+_PLACE = ("hook", "subject", "actor", "policy", "working")
 
 
 class Asked(NamedTuple):
@@ -377,7 +372,6 @@ class Chronicle(Fold):
         """The rules of each policy by its digest."""
         self._record: Mapping[str, object] = {}
         self._event: tuple[object, ...] = ()
-        self._of_event: list[int] = []
         self._numbers: dict[Any, int] = cast("dict[Any, int]", self.notes.names)
         self._numbers[None] = 0  # untold
 
@@ -490,13 +484,11 @@ class Chronicle(Fold):
         event = event_of(record)
         if event != self._event:
             marks |= BEGINS
-            self._event, self._of_event = event, []
-        self._of_event.append(row)
+            self._event = event
         signals, place = notes.signals, self._place(record)
         signals.place.append(place)
         signals.rule.append(notes.names[str(get("rule") or "")])
         signals.moment.append(self._moment)
-        signals.environment.append(notes.places.environment[place])
         signals.episode.append(-1)
         signals.id.append(key)
         signals.level.append(_NUMBER_OF.get(level, 0))
@@ -511,9 +503,6 @@ class Chronicle(Fold):
         place, moment = self._place(record), len(notes.moments.at) - 1
         notes.evaluations.place.append(place)
         notes.evaluations.moment.append(moment)
-        if self._of_event and event_of(record) == self._event:
-            self._judged(place)
-            self._of_event = []
         if get("decision") == "deny":
             notes.refusals.place.append(place)
             notes.refusals.moment.append(moment)
@@ -530,16 +519,6 @@ class Chronicle(Fold):
                 skips.place.append(place)
                 skips.moment.append(self._moment)
                 skips.rule.append(self.notes.names[rule])
-
-    def _judged(self, place: int) -> None:
-        """What the verdict tells of the signals of its event."""
-        signals, episodes = self.notes.signals, self.notes.episodes
-        environment = self.notes.places.environment[place]
-        for row in self._of_event:
-            signals.environment[row] = environment
-            number = signals.episode[row]
-            if number >= 0 and not self.notes.names.words[episodes.environment[number]]:
-                episodes.environment[number] = environment
 
     def _count_told(self, record: Mapping[str, object]) -> None:
         told, calls = record.get("calls"), self.notes.calls
@@ -594,11 +573,11 @@ class Chronicle(Fold):
 
     def kept(self) -> dict[str, object]:
         """All but the notes and what the store keeps, as plain data."""
-        return {"at": self.at, "event": self._event, "of_event": self._of_event, "policies": self.policies}
+        return {"at": self.at, "event": self._event, "policies": self.policies}
 
     def restore(self, told: Mapping[str, Any]) -> None:
         """Takes up what `kept` gave. Raises ValueError, TypeError, KeyError for anything else."""
-        self.at, self._event, self._of_event = float(told["at"]), tuple(told["event"]), list(told["of_event"])
+        self.at, self._event = float(told["at"]), tuple(told["event"])
         self.policies = {digest: [Asked(*one) for one in asked] for digest, asked in told["policies"].items()}
 
 

@@ -5,13 +5,12 @@ Counted are episodes and attempts, not repeats. A quantile is the smallest value
 
 from __future__ import annotations
 
-import time
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from itertools import accumulate, chain, compress, groupby, repeat
+from functools import cache
+from itertools import accumulate, compress, repeat
 from math import ceil
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -24,17 +23,13 @@ from ahp.protocol.triggers import TRIGGERS
 from ahp.system import clock
 from ahp.system.terminal import Seen, unseen
 
-BY = ("rule", "hook", "subject", "actor", "agent", "environment", "week")
+BY = ("rule", "hook", "subject", "actor", "agent")
 ALL = "all"
 """One group, named ""."""
 UNTOLD = "(unknown)"
 PEOPLE = "(people)"
 _OF_EVENT = chronicle.BEGINS | chronicle.DENIED
 _OF_SIGNAL = bytes(marks & ~_OF_EVENT for marks in range(256))
-_DAY = 86400
-_WEEK = 7 * _DAY
-_MONDAY = 3 * _DAY
-"""Seconds from a Monday to the epoch, a Thursday."""
 
 
 class Question(NamedTuple):
@@ -60,14 +55,6 @@ def _agent_of(actor: str) -> str:
     return {"agent": name or "agent", "human": PEOPLE}.get(kind, kind or UNTOLD)
 
 
-class _Weeks(dict[int, str]):
-    """The weeks of ISO 8601 in UTC by their number: `weeks[(at + _MONDAY) // _WEEK]` of a time in seconds."""
-
-    def __missing__(self, number: int) -> str:
-        name = self[number] = time.strftime("%G-W%V", time.gmtime(number * _WEEK - _MONDAY))
-        return name
-
-
 class Window:
     """The part of a log that a question is about: `begin` is its first moment, `rows` its signals, `first` the first
     signal that is not too old, whatever its rule.
@@ -87,7 +74,6 @@ class Window:
         ends, state = self.notes.episodes.ends, self.notes.episodes.state
         over = (end <= self.now and not stands for end, stands in zip(ends, state, strict=True))
         self.forgotten = {number for number, is_over in enumerate(over) if is_over}
-        self._weeks = _Weeks()
         self.labels = self._by_place()
 
     def start(self, table: Any) -> int:
@@ -102,7 +88,7 @@ class Window:
         return [*compress(rows, map(self._is_wanted.__getitem__, table.rule[rows.start :]))]
 
     def _by_place(self) -> list[str]:
-        """The group of each place, where that is the same at any time and for any rule."""
+        """The group of each place, where that is the same for any rule."""
         by, places = self.question.by, self.notes.places
         if by == ALL:
             return [""] * len(places)
@@ -115,19 +101,9 @@ class Window:
 
     def groups(self, table: Table, rows: Sequence[int]) -> Iterator[str]:
         """The groups of entries."""
-        by = self.question.by
-        if by == "week":
-            return map(self._by_moment.__getitem__, picked(table, "moment", rows))
-        if by in ("rule", "environment") and by in vars(table):
-            return map(self._named.__getitem__, picked(table, by, rows))
+        if self.question.by == "rule":
+            return map(self._named.__getitem__, picked(table, "rule", rows))
         return map(self.labels.__getitem__, picked(table, "place", rows))
-
-    @cached_property
-    def _by_moment(self) -> list[str]:
-        """The week of each moment."""
-        numbers = [int((at + _MONDAY) // _WEEK) for at in self.notes.moments.at]  # of which a log has many
-        runs = ((self._weeks[number], len([*run])) for number, run in groupby(numbers))
-        return [*chain.from_iterable(repeat(name, many) for name, many in runs)]
 
     def signals(self) -> Iterator[tuple[str, int, int, int]]:
         """Of each signal its group, and its entries in the columns of level, marks (of itself) and answer."""
@@ -156,10 +132,7 @@ class Window:
         state, flags and tries; and in that of seconds.
         """
         episodes, numbers = self.notes.episodes, self.episodes()
-        if self.question.by == "environment":
-            names = self.groups(episodes, numbers)
-        else:
-            names = self.groups(self.notes.signals, [*picked(episodes, "signal", numbers)])
+        names = self.groups(self.notes.signals, [*picked(episodes, "signal", numbers)])
         states = (
             chronicle.FORGOTTEN if number in self.forgotten else state
             for number, state in zip(numbers, picked(episodes, "state", numbers), strict=True)
@@ -167,26 +140,24 @@ class Window:
         flags, tries, took = (picked(episodes, name, numbers) for name in ("flags", "tries", "took"))
         return [*zip(names, states, flags, tries, strict=True)], took
 
-    def calls(self) -> Iterator[tuple[int, int, int, bool]]:
-        """The tool calls that no verdict tells of: moment, place, how many, whether refused.
+    def calls(self) -> Iterator[tuple[int, int, bool]]:
+        """The tool calls that no verdict tells of: place, how many, whether refused.
 
         Of one that a rule spoke of its first signal tells.
         """
         calls, signals, places = self.notes.calls, self.notes.signals, self.notes.places
         for row in range(self.start(calls), len(calls)):
-            yield calls.moment[row], calls.place[row], calls.many[row], False
+            yield calls.place[row], calls.many[row], False
         of_calls = {number for number, word in enumerate(self.words) if is_of_calls(word)}
         if not of_calls.intersection(places.hook):
             return
         for row in range(self.first, len(signals)):
             marks, place = signals.marks[row], signals.place[row]
             if (marks & chronicle.BEGINS or row == self.first) and places.hook[place] in of_calls:
-                yield signals.moment[row], place, 1, bool(marks & chronicle.DENIED)
+                yield place, 1, bool(marks & chronicle.DENIED)
 
-    def label(self, place: int, moment: int) -> str:
-        """The group of what was logged at a place and a moment."""
-        if self.question.by == "week":
-            return self._by_moment[moment]
+    def label(self, place: int) -> str:
+        """The group of what was logged at a place, "" of figures by rule."""
         return self.labels[place] if self.labels else ""
 
 
@@ -450,8 +421,8 @@ class _Sum:
         alike = Counter(zip(picked(evaluations, "place", rows), labels, strict=True))
         for (place, label), many in alike.items():
             self._evaluated(judged[place], label, many)
-        for moment, place, many, is_denied in window.calls():
-            self._evaluated(judged[place], window.label(place, moment), many)
+        for place, many, is_denied in window.calls():
+            self._evaluated(judged[place], window.label(place), many)
             self.denied += is_denied
 
     def _evaluated(self, about: _Asked, label: str, many: int) -> None:
@@ -486,7 +457,7 @@ class _Sum:
                 if one.signal in known:
                     (name,) = window.groups(notes.signals, [one.signal])
                 else:
-                    name = one.comment.rule or UNTOLD if by == "rule" else window.label(one.place, one.moment)
+                    name = one.comment.rule or UNTOLD if by == "rule" else window.label(one.place)
                 self.of(name).comments.append(one.comment)
                 self.of(name).comment_count += 1
 
@@ -501,8 +472,6 @@ class _Sum:
             )
             figures.states, figures.excuses = _most_first(figures.states), _most_first(figures.excuses)
         ordered = sorted(self.found.values(), key=lambda one: (-one.episodes, -one.attempts, -one.signals, one.name))
-        if self.question.by == "week":
-            ordered.sort(key=lambda one: one.name)
         counts = self.evaluations, self.denied, self.undescribed
         return Stats(self.question.by, self.begin, self.end, *counts, ordered, in_force)
 

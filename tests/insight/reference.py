@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections import Counter
 from typing import Any
@@ -137,27 +136,11 @@ class Reference(JournalReference):
 
     # What follows is asked when all has been read.
 
-    def group(self, r: dict[str, Any], n: int) -> str:
-        if self.by == "week":
-            year, week, _ = datetime.datetime.fromtimestamp(self.times[n], datetime.UTC).isocalendar()
-            return f"{year}-W{week:02}"
+    def group(self, r: dict[str, Any]) -> str:
         if self.by == "agent":
             kind, _, name = r.get("actor", "").partition(":")
             return {"agent": name or "agent", "human": "(people)"}.get(kind, kind or "(unknown)")
-        if self.by == "environment" and r["kind"] == "signal":
-            verdict = self.verdict_of(n)
-            return (verdict or {}).get("environment") or "(unknown)"
         return r.get(self.by) or "(unknown)"
-
-    def verdict_of(self, n: int) -> dict[str, Any] | None:
-        counted = {s["n"] for s in self.signals_since()}
-        for later in range(n + 1, len(self.records)):
-            r = self.records[later]
-            if r["kind"] == "verdict" and event(r) == event(self.records[n]):
-                return r
-            if r["kind"] == "signal" and later in counted and event(r) != event(self.records[n]):
-                return None
-        return None
 
     def signals_since(self) -> list[dict[str, Any]]:
         found = [s for s in (*self.signals.values(), *self.aside.values()) if s["n"] >= self.start]
@@ -209,34 +192,28 @@ class Reference(JournalReference):
             more = {"excuses": Counter(), "answers": Counter(), "levels": Counter(), "n": Counter()}
             return groups.setdefault(name, {**empty, **more, "waivers": set(), "comments": []})
 
-        for r, n, many in self.evaluations():
+        for r, _, many in self.evaluations():
             asked = self.asked(r)
-            names = asked if self.by == "rule" else {self.group(r, n)} if asked or not self.only else set()
+            names = asked if self.by == "rule" else {self.group(r)} if asked or not self.only else set()
             for name in names:
                 of(name)["n"]["asked"] += many
         for n, r in enumerate(self.records[self.start :], self.start):
             for skip in r.get("skipped", []) if r["kind"] == "verdict" else []:
                 if self.wants(skip["rule"]):
-                    of(self.group({**r, "rule": skip["rule"]}, n))["n"]["undecided"] += 1
+                    of(self.group({**r, "rule": skip["rule"]}))["n"]["undecided"] += 1
             if r["kind"] == "bypass" and self.by != "rule":
-                of(self.group(r, n))["n"]["bypasses"] += 1
+                of(self.group(r))["n"]["bypasses"] += 1
             if r["kind"] == "feedback" and self.wants(r["rule"]):
                 known = self.signals.get(r["id"]) or self.aside.get(r["id"])
                 seen = known is not None and known["n"] <= n and known in self.counted_signals()
-                named = self.group(known["record"], known["n"]) if known and seen else ""
-                of(named or self.group({**r, "actor": r["by"]}, n))["comments"].append(r["feedback"])
+                named = self.group(known["record"]) if known and seen else ""
+                of(named or self.group({**r, "actor": r["by"]}))["comments"].append(r["feedback"])
         for s in self.counted_signals():
-            self.add_signal(of(self.group(s["record"], s["n"])), s)
+            self.add_signal(of(self.group(s["record"])), s)
         for e in self.episodes:
             if e["n"] >= self.start and self.wants(self.records[e["n"]]["rule"]):
-                self.add_episode(of(self.episode_group(e)), e)
+                self.add_episode(of(self.group(e["signals"][0]["record"])), e)
         return groups
-
-    def episode_group(self, e: dict[str, Any]) -> str:
-        names = [self.group(s["record"], s["n"]) for s in e["signals"]]
-        if self.by == "environment":
-            return next((name for name in names if name != "(unknown)"), "(unknown)")
-        return names[0]
 
     def add_signal(self, g: dict[str, Any], s: dict[str, Any]) -> None:
         r, n = s["record"], g["n"]

@@ -237,7 +237,7 @@ def test_a_proposed_rule_is_graded_by_what_became_of_the_commits_it_names(
     assert one["recall"]["share"] == 1 and one["spoke"] < 14
     assert run(["stats", "--outcomes"]) == 0
     assert "known" in capsys.readouterr().out
-    assert run(["stats", "--outcomes", "--by", "week"]) == 2
+    assert run(["stats", "--outcomes", "--by", "actor"]) == 2
 
 
 def test_what_ci_failed_on_first_went_wrong(

@@ -70,11 +70,11 @@ def test_json_has_the_same_figures(capsys: pytest.CaptureFixture[str]) -> None:
     assert size["comments"][0]["by"].startswith("human:")
 
 
-@pytest.mark.parametrize("by", ["hook", "subject", "actor", "agent", "environment", "week"])
-def test_by_who_where_and_when(by: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("by", ["hook", "subject", "actor", "agent"])
+def test_by_who_and_where(by: str, capsys: pytest.CaptureFixture[str]) -> None:
     out = told(capsys, "--by", by)
     assert max(map(len, out.splitlines())) <= 80
-    names = {"hook": "pre-commit", "agent": "(people)", "week": "2026-W02", "environment": "development"}
+    names = {"hook": "pre-commit", "agent": "(people)"}
     assert any(line.startswith(names.get(by, "")) for line in out.splitlines()[3:])
 
 
@@ -173,7 +173,7 @@ def test_without_enough_episodes_nothing_is_advised(capsys: pytest.CaptureFixtur
 
 
 def test_options_that_do_not_go_together(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["stats", "--write"]) == 2 and run(["stats", "--advise", "--by", "week"]) == 2
+    assert run(["stats", "--write"]) == 2 and run(["stats", "--advise", "--by", "actor"]) == 2
     assert "--write goes with --advise" in capsys.readouterr().err
 
 
