@@ -158,14 +158,11 @@ def _plain(problems: list[Problem]) -> list[dict[str, object]]:
 @click.option("--all", "whole", is_flag=True, help="With the digests of rules, and values of any length.")
 @TEXT_OR_JSON
 def show(policy_name: str | None, whole: bool, form: str) -> int:
-    """Print the merged policy, with the layer that each part comes from, and the waivers of its rules.
-
-    On rules that the log of the last 90 days tells enough of, also the advice of `ahp stats --advise`.
-    """
+    """Print the merged policy, with the layer that each part comes from, and the waivers of its rules."""
     policy = _policy(policy_name)
     known = waivers.Waivers() if policy_name else _waivers()
     waived = [waiver.model_dump(mode="json") for waiver in known.waivers]
-    described = showing.describe(policy, waived, {} if policy_name else _advice())
+    described = showing.describe(policy, waived)
     if form == "json":
         click.echo(jsontext.visible(json.dumps(described, ensure_ascii=False, indent=2)))
         return 0
@@ -176,13 +173,6 @@ def show(policy_name: str | None, whole: bool, form: str) -> int:
     for warning in known.warnings(waivers.now(), digests):
         click.echo(warning)
     return 0
-
-
-def _advice() -> dict[str, list[str]]:
-    """What the log advises on each rule; nothing where no wing reads logs for that."""
-    place = wings.added("advice").get("log")
-    found: dict[str, list[str]] = wings.load(place)() if place else {}
-    return found
 
 
 @command.command()

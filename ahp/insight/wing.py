@@ -17,6 +17,5 @@ HELP = {
     "watch": ("Look back", "signals as they come, and what is about to block"),
 }
 ADVICE = {
-    "log": "ahp.insight.commands.stats:of_rules",
     "outcomes": "ahp.insight.commands.outcomes:of_tried",
 }

@@ -17,14 +17,11 @@ _DURATIONS = ("forget_after", "timeout")
 _ONE_LINE: Any = {"width": float("inf"), "sort_keys": False, "allow_unicode": True}
 
 
-def describe(
-    policy: Policy, waivers: Iterable[Mapping[str, Any]] = (), advice: Mapping[str, Sequence[str]] | None = None
-) -> dict[str, Any]:
+def describe(policy: Policy, waivers: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """The policy as plain data: files in the order they apply, settings and rules with their layers.
 
     Each rule has trigger, rule, level, condition, layer, position, digest, the keys that were given with their layers,
-    `refines`, `softened_by`, the waivers of `waivers` (`{rule, subject, reason, approver, expires}`) that name it, and
-    the `advice` on it.
+    `refines`, `softened_by`, and the waivers of `waivers` (`{rule, subject, reason, approver, expires}`) that name it.
     """
     waived = list(waivers)
     raw = policy.raw
@@ -34,11 +31,7 @@ def describe(
         "settings": {name: _field(field) for name, field in raw.settings.items()},
         **{section: {name: _field(field) for name, field in fields.items()} for section, fields in named.items()},
         "env_allow": list(policy.env_names),
-        "rules": [
-            {**_rule(policy, rule, waived), "advice": list((advice or {}).get(rule.key, ()))}
-            for trigger in TRIGGERS
-            for rule in _ordered(policy, trigger)
-        ],
+        "rules": [_rule(policy, rule, waived) for trigger in TRIGGERS for rule in _ordered(policy, trigger)],
     }
 
 
@@ -119,7 +112,6 @@ def _rule_row(rule: Mapping[str, Any], whole: bool) -> tuple[str, ...]:
     said += [f"refines {key}: {why}" for key, why in rule["refines"].items()]
     said += [f"softened by {key}" for key in rule["softened_by"]]
     said += [f"waived for {w.get('subject')} until {w.get('expires')}" for w in rule["waived"]]
-    said += [f"advice: {told}" for told in rule["advice"]]
     said.append(f"[{layer}]" + (f" ({', '.join(flags)})" if flags else ""))
     said[-1] += f" {rule['digest']}" if whole else ""
     return rule["rule"], level, "\n".join(said)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ahp.policy.sources import PolicySource
     from ahp.system.git import Repository
 
-_ADVISED = 90 * 86400.0  # s of the log that `ahp policy show` asks
 _WIDTH = 80
 _BAR = 6
 _NAME = 18  # at a terminal, where a row is a line; a pipe gets all of a name
@@ -344,15 +343,3 @@ def _print_patch(tried: _Tried) -> None:
         click.echo(f"ahp: {one_line(one.rule)}: {one.kind}, but no edit is proposed: {one_line(why)}", err=True)
     if not diff:
         click.echo("ahp: there is no edit to propose", err=True)
-
-
-def of_rules() -> dict[str, list[str]]:
-    """What the log of the last 90 days advises on each rule, for `ahp policy show`."""
-    from ahp.cli.log import journal
-
-    with reading.shown() as seen:
-        stats = collect(journal().folder, since=clock.now() - _ADVISED, seen=seen)
-    found: dict[str, list[str]] = {}
-    for one in advised(stats, _policy_here()):
-        found.setdefault(one.rule, []).append(f"{one.kind}: {one.figures}; {one.do}")
-    return found

@@ -177,15 +177,6 @@ def test_options_that_do_not_go_together(capsys: pytest.CaptureFixture[str]) -> 
     assert "--write goes with --advise" in capsys.readouterr().err
 
 
-def test_the_policy_is_shown_with_its_advice(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (project / "hooks.yaml").write_text(example.POLICY)
-    assert run(["policy", "show"]) == 0
-    out = capsys.readouterr().out
-    assert "advice: noisy: " in out and "advice: dormant: silent in " in out
-    assert run(["policy", "show", "--policy", ".ahp/hooks.yaml"]) == 0
-    assert "advice" not in capsys.readouterr().out
-
-
 def test_what_somebody_wrote_is_listed_without_passwords(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "signals.jsonl").unlink()
     journal = Journal(str(project))
