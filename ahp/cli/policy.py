@@ -14,7 +14,7 @@ from ahp.conditions import compare
 from ahp.facts.policy import AGENT_FILE, APPROVERS, judging, suspects
 from ahp.hosts import policy_test, vendoring
 from ahp.hosts.asking import around, repository_here
-from ahp.hosts.catalogue import entries, of_past
+from ahp.hosts.catalogue import entries
 from ahp.hosts.policy_here import looked_at
 from ahp.hosts.policy_test import example, rehearse
 from ahp.policy import approvers, cache, examples, waivers, yamltext
@@ -30,7 +30,7 @@ from ahp.protocol.text import one_line
 from ahp.system import clock, files, installed, jsontext, wings
 from ahp.system.errors import AhpError
 from ahp.system.history import CommitView
-from ahp.system.terminal import progress, table
+from ahp.system.terminal import table
 from ahp.system.worktree import WorkTreeView
 from ahp.system.yamltree import YamlError
 
@@ -177,24 +177,16 @@ def show(policy_name: str | None, whole: bool, form: str) -> int:
 
 @command.command()
 @click.argument("word", default="")
-@click.option("--past", type=click.IntRange(1, 10_000), metavar="N", help="Ask those that fit about N past commits.")
 @TEXT_OR_JSON
-def packs(word: str, past: int | None, form: str) -> int:
+def packs(word: str, form: str) -> int:
     """List the packs, those first that fit this repository; with WORD, those that have it, and their rules."""
     repo = around(os.getcwd()).repo
     found = entries(WorkTreeView(repo) if repo is not None and repo.root else None, word)
-    said: dict[str, int] = {}
-    asked = 0
-    if past and repo is not None and any(entry.chosen or entry.example for entry in found):
-        with progress("looking at past commits") as seen:
-            said, asked = of_past(repo, found, past, seen)
     if form == "json":
-        click.echo(jsontext.encode([entry._asdict() | {"past": said.get(entry.name)} for entry in found]))
+        click.echo(jsontext.encode([entry._asdict() for entry in found]))
         return 0
     fits = ["fits" if e.chosen else f"fits: {one_line(e.example, 60)}" if e.example else "" for e in found]
-    told = [f"{said[entry.name]} of {asked} commits" if entry.name in said else "" for entry in found]
-    columns = (fits, told) if past else (fits,)
-    table([(entry.name, *rest, entry.about) for entry, *rest in zip(found, *columns, strict=True)])
+    table([(entry.name, told, entry.about) for entry, told in zip(found, fits, strict=True)])
     for entry in found if word else ():
         click.echo(f"\n{entry.name}")
         table(list(entry.rules.items()), indent=2)

@@ -7,13 +7,9 @@ from ahp.conditions.globs import glob
 from ahp.conditions.guards import Plan
 from ahp.conditions.language import children
 from ahp.conditions.runtime import key_of
-from ahp.hosts import history
 from ahp.policy import layers, sources, starter, survey
 from ahp.policy.rule import Policy
 from ahp.policy.sources import TextSource
-from ahp.system.commits import commits
-from ahp.system.git import Repository
-from ahp.system.terminal import Seen
 from ahp.system.view import View
 
 
@@ -50,18 +46,6 @@ def entries(tree: View | None, word: str = "") -> list[Entry]:
         example = next(filter(glob(named), paths), "") if named else ""
         found.append(Entry(name, head.rstrip("."), rules, example, name in chosen))
     return sorted(found, key=lambda entry: (not entry.chosen, not entry.example))
-
-
-def of_past(repo: Repository, found: list[Entry], last: int, seen: Seen) -> tuple[dict[str, int], int]:
-    """Of how many past commits each pack that fits would have said something, and how many were asked.
-
-    Raises AhpError.
-    """
-    fitting = [entry for entry in found if entry.chosen or entry.example]
-    policy = layers.load(TextSource(f"extends: [{', '.join(entry.name for entry in fitting)}]"))
-    tally = history.judge(repo, history.enforced(policy), commits(repo, None, last), seen)
-    said = {entry.name: {one.commit.id for key in entry.rules for one in tally.of(key)} for entry in fitting}
-    return {name: len(ids) for name, ids in said.items()}, tally.judged
 
 
 def _patterns(policy: Policy) -> Iterator[str]:

@@ -238,13 +238,3 @@ def test_packs_are_found_by_a_word_of_their_rules(repo: Repo, capsys: pytest.Cap
     said = capsys.readouterr().out
     assert said.startswith("sql ") and "sql-edited-migration" in said and "docker" not in said
     assert run(["policy", "packs", "nosuchword"]) == 1
-
-
-def test_packs_say_what_they_would_have_said_of_the_past(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
-    repo.commit("add", **{"Dockerfile": "FROM python\n", "a.php": "<?php\n"})
-    repo.commit("more", **{"a.php": "<?php\nvar_dump($x);\n"})
-    assert run(["policy", "packs", "--past", "10", "--format", "json"]) == 0
-    found = {entry["name"]: entry["past"] for entry in json.loads(capsys.readouterr().out)}
-    assert (found["docker"], found["php"], found["terraform"]) == (1, 1, None)
-    assert run(["policy", "packs", "docker", "--past", "10"]) == 0
-    assert "docker  fits: Dockerfile  1 of 2 commits" in capsys.readouterr().out
