@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ahp.conditions.evaluate import MISSING, Bound, Undecided, build, build_each
 from ahp.facts import actor, registry
-from ahp.facts.environment import DEFAULT, Slots
+from ahp.facts.environment import DEFAULT
 from ahp.gate.match import COUNTED, left_open
 from ahp.gate.rendering import quoted
 from ahp.gate.weighing import may_speak_for
@@ -64,32 +64,6 @@ class AskedRule:
         return when if holds and when is not True else holds
 
 
-class AskedEnvironment:
-    """The named environments of the new policy, ready to be asked about logged facts."""
-
-    def __init__(self, program: Program) -> None:
-        self._limits = _constants(program)
-        self._slots = Slots()
-        unsure = [
-            name
-            for name in (*registry.NAMESPACES, *program.settings.namespaces, *program.settings.commands)
-            if name != "limits"
-        ]
-        choices = program.settings.environment or []
-        self._choices = [(name, build(left_open(plan, unsure), self._slots)) for name, plan in choices]
-        self._reads = [path for path in self._slots if not path.startswith("limits.")]
-
-    def named(self, record: Mapping[str, object], facts: Mapping[str, object]) -> str | Undecided:
-        """The first that holds by the facts of a record; what it cannot be told for want of."""
-        if not self._choices:
-            return DEFAULT
-        given = {path: facts[path] for path in self._reads if path in facts}
-        return _decided(self._named, _slots({**told(record, self._reads), **given, **self._limits}, self._slots))
-
-    def _named(self, slots: list[Any]) -> str:
-        return next((name for name, holds in self._choices if holds(slots)), DEFAULT)
-
-
 class AskedTrigger:
     """The new policy at one trigger: its rules, and which of them the old policies asked alike."""
 
@@ -99,7 +73,6 @@ class AskedTrigger:
         self.answers = program.answers
         self.plans = {plan.key: plan for plan in program.rules}
         self.digests = {rule.key: rule_digest(rule, policy) for rule in policy.rules if rule.trigger == program.trigger}
-        self.environment = AskedEnvironment(program)
         limits = program.settings.limits.items()
         self._by_environment = {f"limits.{name}": value for name, value in limits if isinstance(value, dict)}
         self._asked: dict[str, AskedRule] = {}
@@ -351,6 +324,7 @@ def _rules_of(policy: Policy) -> dict[str, dict[str, str]]:
 _PUSH = "pre-push"
 _REFINED = "refined by "
 _OF_EACH_COMMIT = Undecided("the facts of each commit")
+_OF_ENVIRONMENT = Undecided("the environment")
 
 
 EXAMPLES = 3
@@ -519,13 +493,13 @@ class Replay:
         if others.own:
             known = {**told(record, others.own), **known}
         if others.hang_on_environment:
-            environment = self._environment(now, policies[0], record, known)
+            environment = self._environment(now, policies[0], record)
             known = now.known_in(environment, known)
         found = others.found(known)
         if not (said or passed or dropped or found):
             return  # what asked and was silent asks the same and is silent
         if environment is None:
-            environment = self._environment(now, policies[0], record, known)
+            environment = self._environment(now, policies[0], record)
         before = self._said_then(record, said)
         same = self._asked_again(now, policies, before, said)
         place = now.program.trigger, found, environment, (*before.items(),), (*same.items(),)
@@ -637,15 +611,15 @@ class Replay:
             if hook in self.triggers and isinstance(calls, int):
                 self._called[hook, str(one.get("policy") or "")] += calls
 
-    def _environment(
-        self, now: AskedTrigger, policy: str, record: Mapping[str, object], facts: Mapping[str, object]
-    ) -> str | Undecided:
-        """The named environment as the new policy would tell it: the log does where both policies name them alike."""
+    def _environment(self, now: AskedTrigger, policy: str, record: Mapping[str, object]) -> str | Undecided:
+        """The named environment: the log tells it where both policies name them alike."""
         names = now.program.settings.environment
+        if not names:
+            return DEFAULT
         old = self.past.program(policy, now.program.trigger)
         is_same = old is not None and encode(old.settings.environment) == encode(names)
         told = record.get("environment")
-        return told if names and is_same and told and isinstance(told, str) else now.environment.named(record, facts)
+        return told if is_same and told and isinstance(told, str) else _OF_ENVIRONMENT
 
     def _alike_rules(
         self, now: AskedTrigger, policies: tuple[str, str], environment: str

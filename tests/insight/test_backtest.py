@@ -358,7 +358,7 @@ def test_a_level_by_environment_needs_to_know_the_environment() -> None:
     log.asked({"files.changed_count": 9}, ("size", "prompt"), environment="production")
     assert changes(log.replayed(text + levels, readable=True)) == [("o/a", "silent", "block", 1)]
     done = log.replayed(text + levels)
-    assert changes(done) == [("o/a", "silent", "undecided", 1)] and done.missing == {"o/a": ["branch.name"]}
+    assert changes(done) == [("o/a", "silent", "undecided", 1)] and done.missing == {"o/a": ["the environment"]}
     assert changes(log.replayed(text + levels.replace("production: block", "production: prompt"))) == [
         ("o/a", "silent", "prompt", 1)
     ]
@@ -370,34 +370,23 @@ def test_what_a_level_hangs_on_is_named_of_a_rule_that_asks_the_same_too() -> No
     log = Log(text % ("branch.name == 'main'", "block"))
     log.asked({}, ("o/a", "block"), environment="production")
     done = log.replayed(text % ("repo.is_shallow or branch.name == 'old'", "block"), readable=True)
-    assert changes(done) == [("o/a", "block", "undecided", 1)] and done.missing == {"o/a": ["repo.is_shallow"]}
-
-
-def test_the_environment_is_named_by_the_facts_of_the_log_where_they_tell_it() -> None:
-    text = "environment: {production: files.changed_count > limits.many and actor.kind == 'human'}\n"
-    text += "limits: {many: 5, most: {production: 1, default: 9}}\n"
-    log = Log()
-    log.asked({"files.changed_count": 9, "limits.many": 70, "limits.most": 40, "environment": "staging"})
-    log.asked({"files.changed_count": 3, "limits.many": 1})
-    log.asked({"environment": "production"})
-    by_name = text + "rules: {a: {at: pre-commit, prompt: environment == 'production'}}\n"
-    done = log.replayed(by_name)
-    assert changes(done) == [("a", "silent", "prompt", 1), ("a", "silent", "undecided", 1)]
-    assert done.missing == {"a": ["files.changed_count"]}
-    by_limit = text + "rules: {a: {at: pre-commit, prompt: files.changed_count > limits.most}}\n"
-    assert changes(log.replayed(by_limit)) == [("a", "silent", "prompt", 1), ("a", "silent", "undecided", 1)]
+    assert changes(done) == [("o/a", "block", "undecided", 1)] and done.missing == {"o/a": ["the environment"]}
 
 
 def test_a_limit_by_environment_is_that_of_the_environment() -> None:
     text = "limits: {most: {production: 3, default: 5}}\nenvironment: {production: branch.name == 'main'}\n"
     text += "rules: {size: {at: pre-commit, prompt: files.changed_count > limits.most}}\n"
     log = Log(text)
-    log.asked({"files.changed_count": 4, "limits.most": 3, "branch.name": "main"}, ("size", "prompt"))
-    log.asked({"files.changed_count": 4, "limits.most": 5, "branch.name": "x"})
+    log.asked(
+        {"files.changed_count": 4, "limits.most": 3, "branch.name": "main"},
+        ("size", "prompt"),
+        environment="production",
+    )
+    log.asked({"files.changed_count": 4, "limits.most": 5, "branch.name": "x"}, environment="default")
     larger = text.replace("production: 3", "production: 4")
-    assert changes(log.replayed(larger)) == [("size", "prompt", "silent", 1)]
+    assert changes(log.replayed(larger, readable=True)) == [("size", "prompt", "silent", 1)]
     log.asked({"files.changed_count": 4, "limits.most": 5})
-    assert log.replayed(larger).missing == {"size": ["branch.name"]}
+    assert log.replayed(larger, readable=True).missing == {"size": ["the environment"]}
 
 
 def test_tool_calls_without_facts_are_unknown() -> None:
