@@ -104,13 +104,6 @@ def _waived(policy: Any) -> list[Problem]:
     node, digests = yamltext.parse(data, waivers.PATH), {rule.key: rule_digest(rule, policy) for rule in policy.rules}
     given = waivers.parse(data).waivers
     every = [waivers.Waivers(waivers=[one]).warnings(waivers.now(), digests) for one in given]
-    for at, one in enumerate(given):
-        twin = next(
-            (n for n, other in enumerate(given[:at]) if (other.rule, other.subject) == (one.rule, one.subject)), at
-        )
-        if node and twin < at:
-            told = f"the waiver in line {node.at((twin,)).place.line} is for the same rule and subject"
-            every[at].append(f"waiver of {one_line(one.rule)} on {one_line(one.subject)}: {told}")
     return [Problem(node.at((at,)).place, told) for at, some in enumerate(every) for told in some] if node else []
 
 

@@ -100,14 +100,11 @@ def test_lint_names_the_mistakes_of_waivers_too(repo: Repo, capsys: pytest.Captu
 
 def test_lint_gives_advice_on_waivers_that_do_not_hold(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     waiver = "- {{rule: {}, subject: x, reason: y, approver: z, expires: 2020-01-01}}\n"
-    repo.write(".ahp/waivers.yaml", waiver.format("a") + waiver.format("gone") + waiver.format("gone"))
+    repo.write(".ahp/waivers.yaml", waiver.format("a") + waiver.format("gone"))
     assert run(["policy", "lint"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert said[0] == ".ahp/waivers.yaml:1:3: waiver of a on x expired on 2020-01-01  (advice)"
-    assert said[1].startswith(".ahp/waivers.yaml:2:3: waiver of gone") and len(said) == 4
-    assert (
-        ".ahp/waivers.yaml:3:3: waiver of gone on x: the waiver in line 2 is for the same rule and subject" in said[3]
-    )
+    assert said[1].startswith(".ahp/waivers.yaml:2:3: waiver of gone") and len(said) == 2
 
 
 def test_lint_gives_advice_on_approvers(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
