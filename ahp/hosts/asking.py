@@ -190,9 +190,7 @@ def _view(trigger: str, repo: "Repository") -> "View | None":
 def branch_work(repo: "Repository") -> "WorkTreeView":
     """What the current branch has changed so far, with what is not committed yet: what a move of an issue is about."""
     from ahp.system.worktree import WorkTreeView
-    from ahp.tickets import transaction
 
-    transaction.recover(repo.root, repo.git_dir)  # a killed process may have left a ticket twice
     return WorkTreeView(repo, merge_base(repo))
 
 

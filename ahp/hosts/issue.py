@@ -11,7 +11,7 @@ from ahp.protocol.verdict import Verdict
 from ahp.system.errors import AhpError, Unknown
 from ahp.system.git import NotARepository, Repository
 from ahp.system.view import View
-from ahp.tickets import life, tasklist, transaction
+from ahp.tickets import life, tasklist
 from ahp.tickets.find import Tickets
 from ahp.tickets.template import slug
 from ahp.tickets.ticket import Ticket
@@ -115,7 +115,7 @@ def carry_out(step: str, repo: Repository, view: View, issue_id: str, solution: 
     if step == "start":
         return _start(repo, of_issue(view, issue_id, project), issue_id)
     plan = check(step, repo, view, issue_id, solution, project)
-    transaction.apply(plan, repo.root, repo.git_dir)
+    plan.carry_out(repo.root)
     return Done(plan)
 
 
@@ -148,7 +148,7 @@ def _start(repo: Repository, tickets: Tickets, issue_id: str) -> Done:
     try:
         there = Tickets(tickets.view, tickets.project)  # on its own branch the ticket may say something else
         plan = life.start(there.get(issue_id), there.folder)
-        transaction.apply(plan, repo.root, repo.git_dir)
+        plan.carry_out(repo.root)
     except BaseException:
         for command in undo:
             repo.run(*command, timeout=_SWITCH, for_person=True)

@@ -1,8 +1,11 @@
 """The life of an issue: draft, doing, review, done; each step a plan of changes."""
 
+import os
 from dataclasses import dataclass
 
 from ahp.protocol.text import one_line
+from ahp.system import files
+from ahp.system.errors import AhpError
 from ahp.tickets.edit import Value, edit_keys
 from ahp.tickets.frontmatter import TicketError
 from ahp.tickets.ticket import STAGES, Ticket
@@ -26,10 +29,30 @@ class Plan:
     before: bytes
     after: bytes
 
-    @property
-    def changes_anything(self) -> bool:
-        """False when the ticket already is where the step leads."""
-        return self.path != self.new_path or self.before != self.after
+    def carry_out(self, root: str) -> None:
+        """Takes the step in the work tree at `root`: the new text first, then the new place, so that a killed process
+        leaves one ticket, and `ahp issue lint` names its place.
+
+        Raises AhpError, and then nothing has changed: also when the file is not what the plan was made from, or another
+        lies in its new place.
+        """
+        old, new = f"{root}/{self.path}", f"{root}/{self.new_path}"
+        if os.path.islink(old):
+            raise AhpError(f"{self.path} is a symbolic link; put the ticket itself there")
+        if files.read(old) != self.before:
+            raise AhpError(f"{self.path} was changed meanwhile; run the command again")
+        if (old, self.before) == (new, self.after):
+            return
+        if old != new and os.path.lexists(new):
+            raise AhpError(f"{self.new_path} exists already; keep one of the two tickets")
+        mode = os.stat(old).st_mode & 0o777
+        try:
+            os.makedirs(os.path.dirname(new), exist_ok=True)
+            files.replace(old, self.after, mode)
+            os.rename(old, new)
+        except OSError as error:
+            files.replace(old, self.before, mode)
+            raise AhpError(f"cannot move the ticket to {self.new_path}: {error.strerror}") from None
 
 
 def start(ticket: Ticket, folder: str) -> Plan:

@@ -6,7 +6,7 @@ from ahp.protocol.text import one_line
 from ahp.system import clock, environ, git
 from ahp.system.errors import AhpError
 from ahp.system.worktree import WorkTreeView
-from ahp.tickets import lint, tasklist, template, transaction
+from ahp.tickets import lint, tasklist, template
 from ahp.tickets.find import Files, Tickets
 from ahp.tickets.frontmatter import TicketError
 from ahp.tickets.ticket import Ticket, tally
@@ -20,7 +20,6 @@ class Tracker:
         if not repo.root:
             raise AhpError("a bare repository has no work tree to keep tickets in")
         self.root = repo.root
-        transaction.recover(repo.root, repo.git_dir)
         self.tickets = Tickets(WorkTreeView(repo), around(folder, repo.root))
 
     def create(self, kind: str, title: str, needs: tuple[str, ...] = (), criticality: str = "") -> str:

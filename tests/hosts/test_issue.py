@@ -1,16 +1,16 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from ahp.hosts import issue as host
 from ahp.hosts.issue import Moved, move
-from ahp.system.digest import tagged
 from ahp.system.errors import AhpError
-from ahp.tickets import life, transaction
+from ahp.tickets import life
 from ahp.tickets.frontmatter import TicketError
+from ahp.tickets.lint import lint
+from ahp.tickets.tracker import Tracker
 from tests.conftest import Repo
 from tests.tickets.memory import draft, place
 
@@ -108,7 +108,7 @@ def test_start_stays_on_the_branch_of_the_issue_or_switches_to_it(lab: Repo) -> 
     assert stage(lab) == "stage: draft"
     moved = move("start", "FEAT-0001")
     assert moved.plan is not None
-    assert (moved.branch, moved.plan.changes_anything) == ("feat/FEAT-0001-mine", False)
+    assert (moved.branch, moved.plan.after) == ("feat/FEAT-0001-mine", moved.plan.before)
     assert state(lab) == ("feat/FEAT-0001-mine", "", "stage: doing")
 
 
@@ -128,10 +128,10 @@ def test_a_start_that_fails_goes_back(known: bool, detached: bool, lab: Repo, mo
     if detached:
         lab.git("checkout", "-q", "--detach")
 
-    def fail(plan: life.Plan, root: str, git_dir: str) -> None:
+    def fail(plan: life.Plan, root: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(transaction, "apply", fail)
+    monkeypatch.setattr(life.Plan, "carry_out", fail)
     with pytest.raises(KeyboardInterrupt):
         move("start", "FEAT-0001")
     assert lab.git("rev-parse", "--abbrev-ref", "HEAD") == ("HEAD" if detached else "main")
@@ -145,7 +145,7 @@ def test_a_start_before_the_first_commit_makes_the_branch_and_goes_back(
     repo.write(PATH, draft("FEAT-0001"))
     monkeypatch.chdir(repo.root)
     with monkeypatch.context() as patch:
-        patch.setattr(transaction, "apply", lambda *a: (_ for _ in ()).throw(AhpError("disk full")))
+        patch.setattr(life.Plan, "carry_out", lambda *a: (_ for _ in ()).throw(AhpError("disk full")))
         with pytest.raises(AhpError, match="disk full"):
             move("start", "FEAT-0001")
     assert repo.git("symbolic-ref", "--short", "HEAD") == "main"
@@ -246,15 +246,10 @@ def test_a_project_in_a_folder_has_issues_of_its_own(lab: Repo, monkeypatch: pyt
     assert not move("submit", "FEAT-0001").denied  # from anywhere, when only one project has it
 
 
-def test_what_a_killed_close_left_is_healed_by_the_next_command(lab: Repo) -> None:
-    move("start", "FEAT-0001")
-    tick(lab)
-    move("submit", "FEAT-0001")
-    before = (lab.root / PATH).read_bytes()
-    after = before.replace(b"stage: review", b"stage: done").replace(b"status: open", b"status: closed")
-    record = {"old": PATH, "new": place("FEAT-0001", "closed"), "before": tagged(before), "after": tagged(after)}
-    lab.write(place("FEAT-0001", "closed"), after)
-    lab.write(".git/ahp-step", json.dumps(record))
-    with pytest.raises(TicketError, match="it is done"):
-        move("close", "FEAT-0001")
-    assert not (lab.root / PATH).exists()
+def test_lint_names_the_place_of_a_ticket_whose_close_was_killed(lab: Repo) -> None:
+    (lab.root / PATH).write_text(draft("FEAT-0001").replace("stage: draft", "stage: review"))
+    closed = life.close(Tracker(str(lab.root)).tickets.get("FEAT-0001"), "Issues/").after
+    (lab.root / PATH).write_bytes(closed)
+    assert str(lint(Tracker(str(lab.root)).tickets)[0]) == (
+        f"{PATH}: its status is closed; it belongs at {place('FEAT-0001', 'closed')}"
+    )
