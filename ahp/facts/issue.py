@@ -25,7 +25,6 @@ NAMESPACE = Namespace(
         "dependencies": fact("list[str]", "tickets it needs"),
         "unmet_dependencies": fact("list[str]", "not done, or not found"),
         "unmet_dependency_count": fact("int", "their number", min=0),
-        "dependency_cycles": fact("list[str]", "circles: FEAT-1 -> FEAT-2 -> FEAT-1"),
         "files": fact("list[str]", "files it lists"),
     },
 )
@@ -55,10 +54,6 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
 
         waiting = unmet(tickets, ticket)
         found.update(unmet_dependencies=waiting, unmet_dependency_count=len(waiting))
-    if "dependency_cycles" in fields:
-        from ahp.tickets.lint import cycles
-
-        found["dependency_cycles"] = cycles(tickets, ticket)
     return found
 
 

@@ -57,7 +57,6 @@ class Tracker:
             "criticality": ticket.criticality,
             "dependencies": list(ticket.dependencies),
             "unmet_dependencies": lint.unmet(self.tickets, ticket),
-            "dependency_cycles": lint.cycles(self.tickets, ticket),
             "files": list(ticket.files),
             "boxes": [
                 {"id": box.id, "section": box.section, "state": box.state, "line": box.line, "text": box.text}

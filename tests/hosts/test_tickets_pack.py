@@ -32,7 +32,7 @@ def told(verdict: Verdict | None) -> list[tuple[object, str, object]]:
 
 def test_an_issue_meets_every_oracle_of_its_life(lab: Repo) -> None:
     refused = move("start", "FEAT-0001")
-    assert told(refused.before) == [("dependency-check", "block", "unmet"), ("dependency-check", "block", "circle")]
+    assert told(refused.before) == [("dependency-check", "block", "unmet")]
     lab.write(PATH, draft("FEAT-0001"))
     assert told(move("start", "FEAT-0001").after) == [("context-loaded", "aid", "context")]
 

@@ -4,7 +4,7 @@ import pytest
 
 from ahp.tickets.find import Tickets
 from ahp.tickets.frontmatter import TicketError
-from ahp.tickets.lint import cycles, unmet
+from ahp.tickets.lint import unmet
 from tests.tickets.memory import MemoryView, draft, place
 
 
@@ -23,32 +23,6 @@ def test_only_the_direct_dependencies_are_opened() -> None:
     found = tickets(FEAT_0001=("FEAT-0002",), FEAT_0002=("FEAT-0003",), FEAT_0003=())
     unmet(found, found.get("FEAT-0001"))
     assert found.view.opened == [place("FEAT-0001"), place("FEAT-0002")]  # type: ignore[attr-defined]
-
-
-def test_circles_are_named_from_the_ticket_back_to_itself() -> None:
-    found = tickets(
-        FEAT_0001=("FEAT-0002", "FEAT-0003", "FEAT-0001", "FEAT-0404", "FEAT-0005"),
-        FEAT_0002=("FEAT-0003", "FEAT-0004"),
-        FEAT_0003=("FEAT-0001", "config:db"),
-        FEAT_0004=("FEAT-0002",),
-        FEAT_0005=(),
-    )
-    assert cycles(found, found.get("FEAT-0001")) == [
-        "FEAT-0001 -> FEAT-0002 -> FEAT-0003 -> FEAT-0001",
-        "FEAT-0001 -> FEAT-0003 -> FEAT-0001",
-        "FEAT-0001 -> FEAT-0001",
-    ]
-
-
-def test_a_circle_is_broken_by_what_is_done() -> None:
-    found = tickets(FEAT_0001=("FEAT-0099",))
-    assert cycles(found, found.get("FEAT-0001")) == []
-
-
-def test_a_chain_of_thousands_is_walked_without_recursion() -> None:
-    found = tickets(**{f"FEAT_{n:04d}": (f"FEAT-{n % 3000 + 1:04d}",) for n in range(1, 3001) if n != 99})
-    assert cycles(found, found.get("FEAT-0001")) == []
-    assert unmet(found, found.get("FEAT-0001")) == ["FEAT-0002"]
 
 
 def test_a_dependency_that_cannot_be_read_is_an_error_with_its_line() -> None:
