@@ -35,20 +35,9 @@ def arguments(program: str, args: list[str]) -> list[str] | None:
         return args
     if not program.startswith(("python", "pypy")):
         return None
-    rest = iter(args)
-    for word in rest:
-        if not word.startswith("-") or word in ("-", "--"):
-            return list(rest) if word.rpartition("/")[2] == "monoco" else None
-        letters = "" if word.startswith("--") else word[1:]
-        option = next((n for n, letter in enumerate(letters) if letter in "mcXW"), None)
-        if word == "--check-hash-based-pycs":
-            next(rest, "")
-        if option is None:
-            continue
-        value = letters[option + 1 :] or next(rest, "")  # attached to its letter, or the next word
-        if letters[option] in "mc":
-            return list(rest) if letters[option] == "m" and value in _MODULES else None
-    return None
+    at = args.index("-m") + 1 if "-m" in args else 0
+    is_monoco = args[at : at + 1] and (args[at] in _MODULES or args[at].endswith("/monoco"))
+    return args[at + 1 :] if is_monoco else None
 
 
 class Move(NamedTuple):
