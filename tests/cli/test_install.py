@@ -10,7 +10,6 @@ import pytest
 
 from ahp.cli import main
 from ahp.hosts.git import install as installing
-from ahp.hosts.git import installation
 from ahp.hosts.git import main as hook
 from ahp.system import environ, terminal
 from tests.conftest import Repo
@@ -46,15 +45,6 @@ def test_install_and_uninstall_say_what_they_did(
     removed = f"git: 5 hooks removed from {folder}\ngit: earlier hooks are back: pre-push\n{stays}"
     assert run(capsys, "uninstall", "git") == (0, removed)
     assert run(capsys, "uninstall", "git") == (0, f"git: 0 hooks removed from {folder}\n")
-
-
-def test_what_is_installed_from_a_cache_is_told(
-    here: Repo, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(installation.sys, "prefix", f"{here.root}/.cache/uv/archive-v0/x")
-    code, said = run(capsys, "install", "git")
-    assert code == 0
-    assert f"git: this ahp lies in a cache, {here.root}/.cache; " in said and "fix: uv tool install" in said
 
 
 @pytest.mark.parametrize("marker", ["CLAUDECODE", "CI"])

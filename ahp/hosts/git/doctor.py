@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Iterator
 
 from ahp.conditions.regexes import regex
-from ahp.hosts.git import bundle, hook_managers, husky, installation, lfs, policy_checks, second_channel
+from ahp.hosts.git import bundle, hook_managers, husky, lfs, policy_checks, second_channel
 from ahp.hosts.git import install as installing
 from ahp.hosts.git.githooks import HOOKS, IDLE
 from ahp.hosts.git.policy_checks import ClonePolicies
@@ -144,8 +144,6 @@ def _interpreter(repo: Repository, user_policy: str) -> Check:
     started = process.capture([python, "-I", "-S", "-c", ""], timeout=30.0, env=environ.current())
     if started.code:
         return Check("interpreter", "wrong", f"{python} does not start", INSTALL, True)
-    if found := installation.in_cache():
-        return Check("interpreter", "note", *found)
     return Check("interpreter", "ok", f"{python}, bundle fresh")
 
 

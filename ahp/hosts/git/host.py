@@ -40,15 +40,13 @@ def found(root: str, env: dict[str, str]) -> bool:
 def install(user: bool) -> list[str]:
     """Puts the hooks in place. Raises AhpError."""
     from ahp.hosts.asking import repository_here, user_policy
-    from ahp.hosts.git import installation, lfs, policy_checks
+    from ahp.hosts.git import lfs, policy_checks
     from ahp.hosts.git.install import install, says_aside
     from ahp.hosts.git.policy_checks import ClonePolicies
 
     repo = repository_here()
     done = install(repo, user_policy())
     said = [f"git: {len(done.written)} hooks in {one_line(done.folder, 1000)}"]
-    if aged := installation.in_cache():
-        said.append("git: {}; fix: {}".format(*aged))
     if done.kept:
         said.append(f"git: earlier hooks keep running: {', '.join(done.kept)}")
     said += [f"git: {says_aside(path)}" for path in done.aside]

@@ -2,16 +2,12 @@
 
 import os
 import re
-import shlex
 import sys
 from importlib import metadata
 
-from ahp.protocol.text import one_line
 from ahp.system import environ, installed, process
 
 _REQUIRED = re.compile(r"[A-Za-z0-9._-]+")
-# A folder with this file may be emptied at any time (https://bford.info/cachedir/), as that of uv; pipx has .cache.
-_CACHE_TAG = "CACHEDIR.TAG"
 
 
 def import_paths() -> list[str]:
@@ -35,24 +31,6 @@ def interpreter() -> str:
     code = f"import sys; sys.path += {import_paths()!r}; import ahp.hosts.git.main"
     probe = process.capture([base, "-I", "-S", "-c", code], timeout=30.0, env=environ.current())
     return base if probe.code == 0 else sys.executable
-
-
-def in_cache() -> tuple[str, str] | None:
-    """(what is wrong, what mends it) where this ahp lies in a cache, as `uvx` and `pipx run` leave it."""
-    if found := _cache():
-        why = f"this ahp lies in a cache, {one_line(found, 1000)}; once that is emptied, the hooks find it no more"
-        what = shlex.join(installed.requirement())
-        return why, f"uv tool install {what}, or pipx install {what}; then: ahp install"
-    return None
-
-
-def _cache() -> str:
-    place = os.path.abspath(sys.prefix)
-    while (above := os.path.dirname(place)) != place:
-        if os.path.basename(above) == ".cache" or os.path.isfile(f"{above}/{_CACHE_TAG}"):
-            return above
-        place = above
-    return ""
 
 
 def _distributions() -> list[metadata.Distribution]:

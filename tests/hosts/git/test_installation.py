@@ -49,21 +49,6 @@ def test_the_base_interpreter_is_preferred_and_a_broken_one_is_not(monkeypatch: 
     assert installation.interpreter() == sys.executable
 
 
-@pytest.mark.parametrize("place", ["uv/archive-v0/x", ".cache/pipx/x"])
-def test_a_cache_is_no_place_to_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
-    (tmp_path / "uv").mkdir()
-    (tmp_path / "uv" / "CACHEDIR.TAG").touch()
-    monkeypatch.setattr(sys, "prefix", str(tmp_path / "kept"))
-    assert installation.in_cache() is None
-    # `uv venv` puts the tag into each environment, too, as something that no backup needs.
-    (tmp_path / "kept").mkdir()
-    (tmp_path / "kept" / "CACHEDIR.TAG").touch()
-    assert installation.in_cache() is None
-    monkeypatch.setattr(sys, "prefix", str(tmp_path / place))
-    why, mend = installation.in_cache() or ("", "")
-    assert str(tmp_path / place.split("/")[0]) in why and mend.startswith("uv tool install")
-
-
 def test_only_what_is_not_of_ahp_is_a_lost_dependency() -> None:
     lost = lost_dependency(ModuleNotFoundError("No module named 'yaml'", name="yaml"))
     assert (
