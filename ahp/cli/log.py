@@ -15,7 +15,7 @@ from ahp.journal import anchors, query
 from ahp.journal.answers import RISK
 from ahp.journal.append import Journal
 from ahp.journal.place import journal_of
-from ahp.journal.query import Filter, Open
+from ahp.journal.query import Open
 from ahp.journal.verify import anchor as head
 from ahp.journal.verify import verify as check
 from ahp.policy.problems import nearest, quoted
@@ -88,8 +88,7 @@ def command(
     wanted = query.Filter(kinds or query.SHOWN, rule, subject, hook, intensity, actor, *times)
     is_all = wanted == query.Filter()
     if only_open:
-        printed = _print_open(query.open_now(journal(), wanted)[:limit], form)
-        if not _print_skips(wanted, form) and not printed and form == "text":
+        if not _print_open(query.open_now(journal(), wanted)[:limit], form) and form == "text":
             click.echo("nothing is open" if is_all else "nothing that is open fits", err=True)
         return 0
     folder = journal().folder
@@ -200,39 +199,13 @@ def _print_open(found: Sequence[Open], form: str) -> bool:
         times = f"{past}open since {one.since[:10]}, expires {one.ends[:10]}"
         about = [one_line(text, 60) for text in (one.rule, one.subject, one.actor)]
         rows.append([one.intensity.ljust(7), *about, times, one.id[:8], one_line(one.message, _MESSAGE)])
-    _print_standing(rows)
-    return bool(rows)
-
-
-def _print_standing(rows: list[list[str]]) -> None:
-    """What stands: level, rule, subject, actor, how it stands, id, message. A terminal has the last ones below it."""
-
-    if sys.stdout.isatty():
+    if sys.stdout.isatty():  # which has no room for all in one line
         rows = [
             [level, id, "\n".join(["  ".join(filter(None, about)), *filter(None, (stands, message))])]
             for level, *about, stands, id, message in rows
         ]
     if rows:
         table(rows, styles=_STYLES)
-
-
-def _print_skips(wanted: Filter, form: str) -> bool:
-    """What a person skips in advance: what waits for its commit, and what was not used. Whether there was any."""
-    from ahp.hosts import skipping
-
-    repo = _repository()
-    found = skipping.standing(repo) if repo is not None else []
-    wanted = wanted._replace(kinds=("skip",))
-    told = [one for one in found if (one.waits or not one.used) and wanted.takes(one.skip.record())]
-    if form == "json":
-        for one in told:
-            click.echo(jsontext.encode({**one.skip.record(), "waits": one.waits, "told": one.told}))
-        return bool(told)
-    rows = [
-        ["skip   ", one_line(s.rule, 60), one_line(s.branch, 60), one_line(s.by, 60), told, s.id[:8], s.reason]
-        for s, _, _, told in told
-    ]
-    _print_standing(rows)
     return bool(rows)
 
 

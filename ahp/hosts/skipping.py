@@ -1,13 +1,12 @@
-"""Letting a rule pass before it is asked: who may, for which rule, and what is said of it later."""
+"""Letting a rule pass before it is asked: who may, and for which rule."""
 
 import shlex
 import uuid
-from typing import NamedTuple
 
 from ahp.hosts import asking
 from ahp.hosts.verdict_text import name_of
 from ahp.journal import skips
-from ahp.journal.answers import SKIP_LASTS, AnswerRefused, check_leave
+from ahp.journal.answers import AnswerRefused, check_leave
 from ahp.journal.append import Journal
 from ahp.journal.skips import Skip
 from ahp.journal.state import State
@@ -17,21 +16,11 @@ from ahp.policy.program import RuleAnswer
 from ahp.protocol.event import Actor, Workspace
 from ahp.protocol.text import one_line
 from ahp.protocol.triggers import TRIGGERS
-from ahp.system import clock, reflogs, terminal
+from ahp.system import reflogs, terminal
 from ahp.system.errors import AhpError
-from ahp.system.git import Repository
 
 _REASON = 1024
 _COMMIT = [name for name, trigger in TRIGGERS.items() if trigger.family == "commit" and not trigger.post]
-
-
-class Standing(NamedTuple):
-    """How a skip stands: `waits` for its commit, else over; `used` by an attempt. `told` says so for people."""
-
-    skip: Skip
-    waits: bool
-    used: bool
-    told: str
 
 
 def skip(where: Workspace, rule: str, by: Actor, reason: str) -> Skip:
@@ -61,24 +50,6 @@ def skip(where: Workspace, rule: str, by: Actor, reason: str) -> Skip:
     made = Skip(str(uuid.uuid4()), key, branch, head, mark, str(by), one_line(reason, _REASON), now)
     skips.give(journal, made)
     return made
-
-
-def standing(repo: Repository) -> list[Standing]:
-    """How the skips of the last day stand, the newest first. Raises AhpError, GitError."""
-    now = clock.now()
-    return [_standing(repo, one, now) for one in skips.given(repo.ahp_dir, now, SKIP_LASTS + skips.REMEMBERED)]
-
-
-def _standing(repo: Repository, one: Skip, now: float) -> Standing:
-    head = repo.commit_id(f"refs/heads/{one.branch}") or ""
-    why = one.why_not(one.branch, head, reflogs.mark(repo, one.branch), now)
-    if not why:
-        told = f"waits for the next commit on {one_line(one.branch)} until {clock.iso(one.ends)[11:16]} UTC"
-    elif one.used:
-        told = "used"
-    else:
-        told = f"not used: {why}"
-    return Standing(one, not why, bool(one.used), told)
 
 
 def _rule(where: Workspace, name: str, by: Actor) -> tuple[str, list[RuleAnswer]]:

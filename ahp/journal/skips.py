@@ -19,8 +19,6 @@ from ahp.protocol.text import one_line
 from ahp.system import clock, files
 
 KIND = "skip"
-REMEMBERED = 86400.0
-"""For how many seconds one that ended unused is told of."""
 _LOOKED_AT = 200_000  # lines of the log
 _STAMP = re.compile(rb'"timestamp": ?"([^"]{1,40})"')
 
@@ -72,14 +70,14 @@ def give(journal: Journal, skip: Skip) -> None:
     os.utime(path, (skip.at, skip.at))
 
 
-def given(folder: str, now: float, age: float = SKIP_LASTS) -> list[Skip]:
-    """The skips of the last `age` seconds in the log in `folder`, the newest first. Raises AhpError."""
+def given(folder: str, now: float) -> list[Skip]:
+    """The skips in the log in `folder` that may still last, the newest first. Raises AhpError."""
     found: list[Skip] = []
     used: dict[str, list[str]] = {}
     for number, line in enumerate(segments.backward(folder)):
         stamp = _STAMP.search(line.raw)
         at = clock.seconds(stamp[1].decode("ascii", "replace")) if stamp else None
-        if number >= _LOOKED_AT or (at is not None and at < now - age):
+        if number >= _LOOKED_AT or (at is not None and at < now - SKIP_LASTS):
             break
         record = line.record() if b'"skip"' in line.raw else None
         if not record or at is None or kind_of(str(record.get("by"))) != "human":
