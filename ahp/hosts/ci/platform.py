@@ -18,12 +18,7 @@ BRANCHES = "refs/heads/"
 TAGS = "refs/tags/"
 _OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _ACTIONS, _GITHUB, _GITLAB = "GITHUB_ACTIONS", "GitHub Actions", "GitLab CI"
-# Of a merge request here, and of one on GitHub that GitLab is told of.
-_REQUESTS = {
-    "merge_request_event": "CI_MERGE_REQUEST",
-    "external_pull_request_event": "CI_EXTERNAL_PULL_REQUEST",
-}
-_TARGET = "_TARGET_BRANCH_NAME"
+_REQUEST = "CI_MERGE_REQUEST"
 
 
 class Proposal(NamedTuple):
@@ -88,17 +83,17 @@ def _gitlab(env: Mapping[str, str]) -> Proposal:
 
     default, actor, head = branch("CI_DEFAULT_BRANCH"), env.get("GITLAB_USER_LOGIN", ""), commit("CI_COMMIT_SHA")
     # A child pipeline has another source, and the variables of its parent's request.
-    told = next((one for one in _REQUESTS.values() if env.get(one + _TARGET)), "")
-    if prefix := told or _REQUESTS.get(env.get("CI_PIPELINE_SOURCE", ""), ""):
+    event, named = env.get("CI_PIPELINE_SOURCE"), f"{_REQUEST}_TARGET_BRANCH_NAME"
+    if env.get(named) or event == "merge_request_event":
         no = f"{_GITLAB} runs for a merge request and says no"
-        target = _needed(branch(prefix + _TARGET), f"{no} {prefix}{_TARGET}")
-        # Only where the pipeline runs on the merged result, or for GitHub, does this differ from CI_COMMIT_SHA.
-        head = _needed(commit(f"{prefix}_SOURCE_BRANCH_SHA") or head, f"{no} CI_COMMIT_SHA")
-        source = branch(f"{prefix}_SOURCE_BRANCH_NAME")
+        target = _needed(branch(named), f"{no} {named}")
+        # Only where the pipeline runs on the merged result does this differ from CI_COMMIT_SHA.
+        head = _needed(commit(f"{_REQUEST}_SOURCE_BRANCH_SHA") or head, f"{no} CI_COMMIT_SHA")
+        source = branch(f"{_REQUEST}_SOURCE_BRANCH_NAME")
         return Proposal("pull request", head, "", source, BRANCHES + target, default, actor)
     before = commit("CI_COMMIT_BEFORE_SHA")
     if own := branch("CI_COMMIT_BRANCH"):
-        kind = "push" if env.get("CI_PIPELINE_SOURCE") == "push" else "run"
+        kind = "push" if event == "push" else "run"
         return Proposal(kind, head, before, own, BRANCHES + own, default, actor)
     if tag := branch("CI_COMMIT_TAG"):
         return Proposal("push", head, before, "", TAGS + tag, default, actor)

@@ -112,16 +112,6 @@ REQUEST = {
         (
             {
                 **GITLAB,
-                "CI_PIPELINE_SOURCE": "external_pull_request_event",
-                "CI_COMMIT_SHA": HEAD,
-                "CI_EXTERNAL_PULL_REQUEST_TARGET_BRANCH_NAME": "main",
-                "CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME": "topic",
-            },
-            Proposal("pull request", HEAD, "", "topic", "refs/heads/main", "main", "ann"),
-        ),
-        (
-            {
-                **GITLAB,
                 "CI_PIPELINE_SOURCE": "push",
                 "CI_COMMIT_SHA": HEAD,
                 "CI_COMMIT_BEFORE_SHA": BEFORE,
