@@ -26,7 +26,7 @@ def test_a_line_a_check_and_nothing_is_wrong(capsys: pytest.CaptureFixture[str])
     assert run(["doctor", "--all"]) == 0
     lines = capsys.readouterr().out.splitlines()
     of_newer_git = [line for line in lines if "configuration" in line]  # since 2.54
-    assert len(lines) == 10 + len(HOOKS) + len(of_newer_git)
+    assert len(lines) == 9 + len(HOOKS) + len(of_newer_git)
     assert all(line.startswith("ok     ") for line in lines)
     assert run(["doctor"]) == 0
     assert capsys.readouterr().out == f"ok     {len(lines)} checks  each with what it found: ahp doctor --all\n"

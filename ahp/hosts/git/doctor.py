@@ -2,9 +2,7 @@
 
 import os
 import re
-import resource
 import shlex
-import shutil
 import stat
 from collections.abc import Callable, Iterator
 
@@ -23,8 +21,6 @@ from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
 INSTALL = "ahp install git"
-_LEAST = 10 << 20  # bytes free; git itself needs more than ahp
-_SAMPLE = 64 << 10
 
 
 def examine(repo: Repository, user_policy: str) -> list[Check]:
@@ -41,7 +37,6 @@ def examine(repo: Repository, user_policy: str) -> list[Check]:
         _tried("log", lambda: _log(repo)),
         _tried("state", lambda: _state(repo)),
         _tried("git directory", lambda: _writable(repo)),
-        _tried("disk", lambda: _disk(repo)),
         *([_tried("git-lfs", lambda: lfs.check(repo))] if lfs.is_used(repo, everywhere=True) else ()),
         *(_of_policy(policies) if policy.status != "wrong" else ()),
     ]
@@ -92,7 +87,7 @@ def _hooks(repo: Repository) -> Iterator[Check]:
             for hook in HOOKS:
                 yield _tried(hook, lambda hook=hook: _hook(repo, hook, scratch))  # type: ignore[misc]
     except AhpError as error:
-        yield Check("hooks", "wrong", str(error), "see the checks of the git directory and the disk")
+        yield Check("hooks", "wrong", str(error), "make room on the disk, or see the check of the git directory")
 
 
 def _hook(repo: Repository, hook: str, scratch: Probe) -> Check:
@@ -204,21 +199,3 @@ def _inside(folder: str) -> Iterator[str]:
         path = f"{folder}/{name}"
         if stat.S_ISREG(os.lstat(path).st_mode) or name == "cache":
             yield path
-
-
-def _disk(repo: Repository) -> Check:
-    """Free space, and whether a file of 64 KiB can be written and the log can grow."""
-    folder = repo.ahp_dir
-    free = shutil.disk_usage(repo.common_dir).free
-    more = f"make room on the disk that holds {repo.common_dir}"
-    if free < _LEAST:
-        return Check("disk", "wrong", f"{free >> 10} KiB free", more)
-    log = f"{folder}/signals.jsonl"
-    longest = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
-    if longest != resource.RLIM_INFINITY and os.path.exists(log) and os.path.getsize(log) + _SAMPLE > longest:
-        return Check("disk", "wrong", f"no file may have more than {longest} bytes here", "ulimit -S -f unlimited")
-    if may_write(folder):
-        sample = f"{folder}/sample.{os.getpid()}.tmp"
-        files.replace(sample, bytes(_SAMPLE))
-        os.unlink(sample)
-    return Check("disk", "ok", f"{free >> 20} MiB free")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import resource
 import shutil
 import sqlite3
 from pathlib import Path
@@ -70,7 +69,7 @@ def test_all_is_well_and_nothing_is_touched(gated: Gated) -> None:
     assert {check.status for check in checks.values()} == {"ok"}
     assert list(checks) == [
         *("policy", *HOOKS),
-        *("interpreter", "libraries", "log", "state", "git directory", "disk"),
+        *("interpreter", "libraries", "log", "state", "git directory"),
         *("compiled policy", "committed policy", "commands"),
     ]
     assert checks["policy"].detail == "1 rule"
@@ -305,17 +304,6 @@ def test_a_file_system_that_is_read_only_is_told(gated: Gated, monkeypatch: pyte
     monkeypatch.setattr(os, "access", lambda path, mode, **_: False)
     monkeypatch.setattr(os, "statvfs", lambda path: os.statvfs_result((*real[:8], os.ST_RDONLY, *real[9:])))
     assert doctor._writable(gated.repository()).mend == "mount its file system for writing"
-
-
-def test_a_full_disk_and_a_limit_on_files_are_told(gated: Gated, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(1 << 30, 1 << 30, 4096))  # type: ignore[attr-defined]
-    check = doctor._disk(gated.repository())
-    assert (check.status, check.detail) == ("wrong", "4 KiB free")
-    assert check.mend == f"make room on the disk that holds {gated.root}/.git"
-    monkeypatch.undo()
-    monkeypatch.setattr(resource, "getrlimit", lambda which: (4096, resource.RLIM_INFINITY))
-    check = doctor._disk(gated.repository())
-    assert (check.status, check.mend) == ("wrong", "ulimit -S -f unlimited")
 
 
 def test_what_cannot_be_looked_at_is_wrong(gated: Gated, monkeypatch: pytest.MonkeyPatch) -> None:

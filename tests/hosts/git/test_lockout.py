@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import shlex
 import shutil
 import subprocess
@@ -14,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from ahp.journal.append import Journal
-from ahp.protocol import records
 from ahp.system import installed
 from tests.hosts.git.gated import Gated, Said, shims
 from tests.hosts.git.test_failure import at_a_terminal
@@ -197,24 +194,6 @@ def test_a_git_directory_that_takes_no_log_is_mended_as_doctor_says(gated: Gated
     assert sh(gated, "git commit -q -m x", before=drop_for_good) == Said(0, "")
 
 
-@pytest.mark.slow
-def test_a_log_that_may_not_grow_is_mended_as_doctor_says(gated: Gated) -> None:
-    record = records.other("feedback", "2026-01-01T00:00:00.000Z", reason="x" * 1000)
-    Journal(str(gated.folder)).append([record] * 300)
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (256 << 10, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
-
-    stage(gated)
-    said = sh(gated, "git commit -m x", before=limit)
-    assert said.code == 0
-    assert "File too large; `ahp doctor` says what to do" in said.text
-    mend = doctor(gated, "disk", before=limit)
-    stage(gated)
-    assert sh(gated, f"{mend} && git commit -q -m x", before=limit) == Said(0, "")
-    assert sh(gated, "ahp log verify").code == 0
-
-
 FULL = """\
 mount -t tmpfs -o size=4m none {place} || exit 99
 cp -R {root}/. {place} && cd {place} || exit 99
@@ -236,9 +215,9 @@ def test_a_full_disk_is_mended_as_doctor_says(gated: Gated, tmp_path: Path) -> N
     said = sh(gated, f"unshare --mount sh -c {shlex.quote(script)}")
     if "THEN" not in said.text and ("unshare" in said.text or "mount" in said.text):
         pytest.skip("this user may not make a small disk")
-    first, _, then = said.text.partition("wrong  disk")
+    first, _, then = said.text.partition("wrong  hooks")
     assert "\nPASSED" not in first
     assert "No space left on device" in first
-    assert f"fix: make room on the disk that holds {place}/.git" in then  # the script removes what fills it
+    assert "fix: make room on the disk, or see" in then  # the script removes what fills it
     assert "THEN PASSED" in then
     assert "ahp: cannot judge" not in then
