@@ -75,7 +75,7 @@ def make_room(path: str, shared: str) -> Room:
     if owner(place) not in ("", "ahp"):
         aside = _set_aside(earlier, place)
         os.rename(place, earlier)
-    if shared and os.access(shared, os.X_OK) and (not os.path.lexists(earlier) or _leads_to(earlier, shared)):
+    if shared and os.access(shared, os.X_OK) and not os.path.lexists(earlier):
         pass_on(earlier, shared)
     _name(path)
     return Room(place, place != path or os.access(earlier, os.X_OK), aside)
@@ -95,7 +95,7 @@ def write(path: str, text: bytes) -> None:
     files.replace(path, text, 0o755)
 
 
-def take_away(path: str, shared: str) -> Room:
+def take_away(path: str) -> Room:
     """Removes our shim of the hook `path` wherever another tool moved it; `place` is where it was, "" if nowhere, and
     `keeps` whether an earlier hook is back. Nothing stays that a later install would take for an earlier hook.
 
@@ -113,8 +113,7 @@ def take_away(path: str, shared: str) -> Room:
     is_back, aside = False, ""
     behind = place not in ("", path, path + IDLE)
     if os.path.lexists(earlier):
-        is_ours = owner(earlier) == "ahp" or _leads_to(earlier, shared)
-        if is_ours or (behind and owner(earlier) == owner(path)):
+        if owner(earlier) == "ahp" or (behind and owner(earlier) == owner(path)):
             os.unlink(earlier)
         elif behind or not os.path.lexists(path):
             os.rename(earlier, place if behind else path)
@@ -123,11 +122,6 @@ def take_away(path: str, shared: str) -> Room:
             aside = _set_aside(earlier, path)
     _unname(path)
     return Room(place, is_back, aside)
-
-
-def _leads_to(path: str, shared: str) -> bool:
-    """Whether `path` is a link to the shared hook, as former versions made them."""
-    return bool(shared) and os.path.islink(path) and os.readlink(path) == shared
 
 
 def _set_aside(earlier: str, place: str) -> str:

@@ -131,7 +131,7 @@ def uninstall(repo: Repository) -> Installed:
     emptied: dict[str, None] = {}
     for place in folders:
         for hook in (*HOOKS, *OTHERS):
-            was_at, is_back, put_aside = take_away(f"{place}/{hook}", f"{shared}/{hook}" if shared else "")
+            was_at, is_back, put_aside = take_away(f"{place}/{hook}")
             if was_at:
                 removed.append(hook)
                 emptied[place] = None

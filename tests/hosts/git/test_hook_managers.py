@@ -148,7 +148,7 @@ def test_ours_is_taken_away_wherever_it_was_moved(
     hook: Path, before: dict[str, str], after: dict[str, str], said: tuple[bool, bool]
 ) -> None:
     put(hook, **before)
-    place, keeps, aside = take_away(str(hook), "")
+    place, keeps, aside = take_away(str(hook))
     assert (bool(place), keeps) == said and bool(aside) == ("aside" in after)
     assert found(hook) == after
     assert not (hook.parent / "before-ahp").exists()
