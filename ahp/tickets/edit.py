@@ -1,7 +1,6 @@
 """Changing single keys of a ticket's front matter; every other byte stays as it is."""
 
 import re
-from itertools import pairwise
 
 from ahp.protocol.text import one_line
 from ahp.system.yamltree import Node
@@ -21,9 +20,9 @@ _TYPED = re.compile(
 
 
 def edit_keys(data: bytes, changes: dict[str, Value], path: str = "") -> bytes:
-    """The ticket `data` with the top-level keys in `changes` set: comments, order, line ends and body byte for byte.
+    """The ticket `data` with the top-level keys in `changes` set; all else stays byte for byte.
 
-    A key that is not there is added at the end of the front matter; entries of a list that stay keep their lines.
+    A key that is not there is added at the end of the front matter; a list that changes loses the comments in it.
     Raises TicketError when the ticket cannot be read, or a value stands so that it cannot be changed alone.
     """
     front = frontmatter.parse(path, data)
@@ -113,24 +112,15 @@ def _replaced_span(front: FrontMatter, start: int, end: int, value: Value) -> li
 
 
 def _replaced_block(path: str, front: FrontMatter, node: Node, items: list[Node], value: Value) -> list[_Edit]:
-    """A list of one entry a line: lines of entries that stay, and of comments, are kept as they are."""
+    """A list of one entry a line is written anew, from its first line to its last."""
     text = front.text
     spans = [_line_span(path, text, item) for item in items]
     start, end = spans[0][0], spans[-1][1]
-    gaps = [text[before[1] : after[0]] for before, after in pairwise(spans)]
     if isinstance(value, str) or not value:
         after_colon = text.index(":", node.key_end) + 1
-        return [(after_colon, after_colon, " " + _inline(value)), (start, end, "".join(gaps))]
-    kept: dict[object, list[str]] = {}
-    pending = ""
-    for item, span, gap in zip(items, spans, ["", *gaps], strict=True):
-        pending += gap
-        if item.value in value and item.value not in kept:
-            kept[item.value] = [pending + text[span[0] : span[1]]]
-            pending = ""
+        return [(after_colon, after_colon, " " + _inline(value)), (start, end, "")]
     lead = text[start : items[0].start]
-    lines = [kept[entry].pop() if kept.get(entry) else f"{lead}{scalar(entry)}{front.newline}" for entry in value]
-    return [(start, end, "".join(lines) + pending)]
+    return [(start, end, "".join(f"{lead}{scalar(entry)}{front.newline}" for entry in value))]
 
 
 def _line_span(path: str, text: str, item: Node) -> tuple[int, int]:
