@@ -12,7 +12,6 @@ from ahp.policy.tree import HOOKS
 from ahp.system.version import __version__
 
 _SEVERITIES = {"block": "blocker", "control": "major", "prompt": "minor", "aid": "info"}
-SHOWN = 10
 SUMMARY_BYTES = 1024 * 1024
 _COMMANDS = {"block": "error", "control": "warning", "prompt": "warning", "aid": "notice"}
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -60,19 +59,11 @@ def _gitlab(report: Report) -> str:
 def _workflow_commands(report: Report) -> str:
     """GitHub's annotations, escaped as its own toolkit does it (actions/toolkit, packages/core/src/command.ts).
 
-    GitHub shows ten of a kind a step; the rest is told in one line, and is whole in the summary. What is excused stands
-    there alone.
+    GitHub turns ten of a kind a step into annotations; the others stay in the log. What is excused is in the summary
+    alone.
     """
-    lines: list[str] = []
-    left: dict[str, int] = {}
-    for one, place in spread([one for one in report.results if not one.excused]):
-        command = _COMMANDS[one.level]
-        if sum(line.startswith(f"::{command} ") for line in lines) < SHOWN:
-            lines.append(_annotation(command, one, place))
-        else:
-            left[command] = left.get(command, 0) + 1
-    for command, number in left.items():
-        lines.append(f"ahp: {number} more of the kind {command} are in the summary: GitHub shows {SHOWN} a step")
+    told = spread([one for one in report.results if not one.excused])
+    lines = [_annotation(_COMMANDS[one.level], one, place) for one, place in told]
     if report.exit_code == 2 and not report.results:
         lines += [f"::error title=ahp%3A not judged::{_data(note)}" for note in report.notes]
     else:
