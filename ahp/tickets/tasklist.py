@@ -24,8 +24,6 @@ _INVALID = re.compile(
 )
 # Chinese is often written without the space.
 _HEADING = re.compile(r" {0,3}(#{1,6}(?=[ \t]|$)|#{2,6}(?=[^\x00-\x7f]))")
-_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
-_PARAGRAPH = re.compile(r" {0,3}(?![-*+>#|=]|\d{1,9}[.)])\S")
 _FENCE = re.compile(r"[ \t]*(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 _NAMED = re.compile(r"([A-Za-z][A-Za-z0-9]*-\d+)[ \t]*[:：][ \t]*(.*)")
 _WORDS = re.compile(r"[a-z]+")
@@ -81,11 +79,10 @@ def scan(body: str, first_line: int, issue_id: str = "") -> list[Box]:
     """
     boxes: list[Box] = []
     counts: dict[str, int] = {}
-    section, level_seen, before = "", False, ""
+    section, level_seen = "", False
     for number, line in visible_lines(body, first_line):
-        level, title = _heading(line, before)
-        before = line
-        if level:
+        if heading := _HEADING.match(line):
+            level, title = len(heading[1]), line[heading.end() :].strip().rstrip("#").rstrip()
             is_title = (level == 1 and not level_seen) or (bool(issue_id) and leading(title) == issue_id)
             level_seen = True
             found = "" if is_title else _section(title)
@@ -106,15 +103,6 @@ def scan(body: str, first_line: int, issue_id: str = "") -> list[Box]:
                 )
             )
     return boxes
-
-
-def _heading(line: str, before: str) -> tuple[int, str]:
-    """Level and text of the heading that `line` is, or that it makes of the line `before` it; level 0 for none."""
-    if heading := _HEADING.match(line):
-        return len(heading[1]), line[heading.end() :].strip().rstrip("#").rstrip()
-    if (underline := _UNDERLINE.fullmatch(line)) and _PARAGRAPH.match(before):
-        return 1 + (underline[1][0] == "-"), before.strip()
-    return 0, ""
 
 
 @lru_cache(256)  # thousands of tickets share a handful of headings

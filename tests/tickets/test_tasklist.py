@@ -61,8 +61,6 @@ def test_a_mark_that_nobody_knows_makes_an_open_box() -> None:
         ("####### Review", "tasks"),
         ("##验收标准", "acceptance"),
         ("#验收", "tasks"),
-        ("Acceptance Criteria\n-----", "acceptance"),
-        ("Review\n===", "review"),
         ("- Review\n---", "tasks"),
         ("\n---", "tasks"),
     ],
