@@ -11,8 +11,6 @@ from typing import NamedTuple
 from ahp.journal import segments, tables
 from ahp.journal.answers import AnswerRefused
 from ahp.journal.append import Journal
-from ahp.journal.episodes import Episode
-from ahp.journal.fold import Fold, MemoryStore, read_into, window
 from ahp.journal.state import State
 from ahp.protocol import records
 from ahp.protocol.event import Actor
@@ -22,49 +20,35 @@ from ahp.system.errors import AhpError
 
 TOLERATED = 3600.0
 """Seconds by which the clocks of those who share a log may differ."""
-_TOLD = 5
 
 
 def differences(journal: Journal) -> list[str]:
-    """Where `state.db` does not say what a fold of the log says, a sentence each; of a copy, so nothing is changed.
+    """What `state.db` does not say as the log does: keys of episodes, ids of signals. A copy of it is looked at.
 
     Raises AhpError.
     """
     with tempfile.TemporaryDirectory() as folder:
-        try:
-            with State.open(journal, path=_copied(journal, folder)) as state:
-                found = _differences(journal, state)
-        except sqlite3.Error as error:
-            found = [one_line(str(error))]
-    return found if len(found) <= _TOLD else [*found[:_TOLD], f"and {len(found) - _TOLD} more"]
+        copy, anew = State.open(journal, path=_copied(journal, folder)), State.open(journal, path=tables.MEMORY)
+        with copy, anew:
+            try:
+                copy.store.latest(-1)  # raises for a row that is none
+                keys = copy.store.open_keys() | anew.store.open_keys()
+                found = [one_line(key) for key in sorted(keys) if _count(copy, key) != _count(anew, key)]
+                ids = [signal.id for signal in anew.store.latest(-1)]
+                found += [one_line(id, 8) for id in sorted(ids) if _answer(copy, id) != _answer(anew, id)]
+            except sqlite3.Error as error:
+                found = [one_line(str(error))]
+            return found if copy.read_to == anew.read_to else []  # else somebody writes at this moment
 
 
-def _differences(journal: Journal, state: State) -> list[str]:
-    """Raises sqlite3.Error for a row that is none, whatever the log says."""
-    state.store.latest(-1)
-    meanwhile = MemoryStore()
-    fold = Fold(meanwhile)
-    read_into(fold, journal.folder, window(journal.folder), until=state.read_to)
-    fold.expire(state.now)
-    found = []
-    for key in sorted(state.store.open_keys() | meanwhile.episodes.keys()):
-        said, meant = state.store.episode(key), meanwhile.episode(key)
-        if said is not None and said.ends <= state.now:
-            said = None
-        told = [one and (one.count, one.rejected, one.id) for one in (said, meant)]
-        if told[0] != told[1]:
-            found.append(f"{one_line(key)}: the state says {_attempts(said)}, the log {_attempts(meant)}")
-    for id, other in sorted(meanwhile.signals.items()):
-        one = state.store.signal(id)
-        answers = [(s.action, s.by) if s else None for s in (one, other)]
-        if answers[0] != answers[1]:
-            words = [answer[0] or "no answer" if answer else "nothing" for answer in answers]
-            found.append(f"{id[:8]}: the state says {words[0]}, the log {words[1]}")
-    return found
+def _count(state: State, key: str) -> tuple[object, ...] | None:
+    episode = state.store.episode(key)
+    return None if episode is None or episode.ends <= state.now else (episode.count, episode.rejected, episode.id)
 
 
-def _attempts(episode: Episode | None) -> str:
-    return "nothing open" if episode is None else f"{episode.count} attempts"
+def _answer(state: State, id: str) -> tuple[object, ...] | None:
+    signal = state.store.signal(id)
+    return (signal.action, signal.by) if signal else None
 
 
 def _copied(journal: Journal, folder: str) -> str:

@@ -25,7 +25,7 @@ def forge(story: Story, statement: str) -> None:
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
-        ("DELETE FROM episodes", "commit|size/1|main|agent: the state says nothing open, the log 2 attempts"),
+        ("DELETE FROM episodes", "commit|size/1|main|agent"),
         ("UPDATE episodes SET data = json_set(data, '$[0].count', 0)", STRANGE),
         ("UPDATE episodes SET data = json_set(data, '$[0].attempts', json('[]'))", STRANGE),
     ],
@@ -52,13 +52,11 @@ def test_a_forged_answer_is_told(story: Story) -> None:
         assert seen is not None and seen.action == ""
 
 
-def test_many_differences_are_counted(story: Story) -> None:
-    for n in range(9):
-        story.signal(subject=f"s{n}")
+def test_an_answer_that_is_not_in_the_log_is_told(story: Story) -> None:
+    ids = sorted([str(story.signal(subject=f"s{n}")) for n in range(3)])
     story.count()
-    forge(story, "DELETE FROM episodes")
-    assert len(differences(story.journal)) == 6
-    assert differences(story.journal)[-1] == "and 4 more"
+    forge(story, "DELETE FROM signals")
+    assert differences(story.journal) == [id if len(id) <= 8 else id[:7] + "…" for id in ids]
 
 
 def test_a_clock_that_was_once_ahead_is_told_and_set_right_by_a_person(

@@ -21,6 +21,7 @@ from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
 INSTALL = "ahp install git"
+_NAMED = 5
 
 
 def examine(repo: Repository, user_policy: str) -> list[Check]:
@@ -175,7 +176,8 @@ def _state(repo: Repository) -> Check:
     if days := repair.ahead(journal) / 86400:
         return Check("clock", "wrong", f"the log's last record is {days:.1f} days ahead of the clock", FIX)
     if found := repair.differences(journal):
-        return Check("state", "wrong", "; ".join(found), FIX)
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        return Check("state", "wrong", f"not what the log says: {', '.join(found[:_NAMED])}{more}", FIX)
     return Check("state", "ok", "what the log says")
 
 
