@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Hearing:
     """One judge's part in deciding an event, over as many rounds as control actions need.
 
-    What the hearing `beside` has gathered and asked already, of the same event, is not gathered and asked again.
+    What the hearing `beside` has gathered already, of the same event, is not gathered again.
     """
 
     __slots__ = ("_beside", "_boxing", "facts", "judge", "matcher", "program")
@@ -23,12 +23,12 @@ class Hearing:
     def __init__(self, judge: "Judge", event: "Event", beside: "Hearing | None" = None) -> None:
         self.judge, self.program, self._beside = judge, judge.program, beside
         self._boxing = {rule.key: rule.box for rule in self.program.rules if rule.box is not None}
-        self.matcher: Matcher = Matcher(self.program, beside.matcher if beside else None)
+        self.matcher = Matcher(self.program)
         self.facts: Facts
         self.hear(event)
 
     def hear(self, event: "Event") -> None:
-        """Asks every rule about `event`, after the hearing beside."""
+        """Asks every rule about `event`, with the facts of the hearing beside, which has heard it already."""
         self.facts = Facts(self.program, event, self._beside.facts if self._beside else None)
         self.matcher.run(self.facts)
 

@@ -201,48 +201,36 @@ class Matcher:
     """The rules of one program as closures over fact slots, built once and run as often as the event is judged.
 
     `hits` are those of the last run in the program's order, `filtered` the keys that a `when` kept from being asked in
-    it. A rule that the matcher `beside`, of another policy, has in the same words about the same facts is asked there.
+    it.
     """
 
-    __slots__ = ("_beside", "_program", "_rules", "_shared", "_slot_of", "_whens", "filtered", "hits")
+    __slots__ = ("_program", "_rules", "_slot_of", "_whens", "filtered", "hits")
 
-    def __init__(self, program: "Program", beside: "Matcher | None" = None) -> None:
-        self._program, self._beside = program, beside
+    def __init__(self, program: "Program") -> None:
+        self._program, costly = program, program.costly
         self._slot_of = slot_of = {path: index for index, path in enumerate(program.slots)}
-        self._shared = frozenset() if beside is None else _shared(program, beside._program)
-        costly, shared = program.costly, self._shared
-        own = [rule for rule in program.rules if rule.key not in shared] if shared else program.rules
-        self._rules = [_Rule(rule, slot_of, costly if rule.costly else None) for rule in own]
+        self._rules = [_Rule(rule, slot_of, costly if rule.costly else None) for rule in program.rules]
         self.hits: list[Hit] = []
         self.filtered: set[str] = set()
         self._whens = [build(left_open(plan, costly) if costly else plan, slot_of) for plan in program.whens]
 
     def run(self, facts: Facts) -> list[Hit]:
-        """Asks every rule, after the matcher beside; the hits.
+        """Asks every rule; the hits.
 
         Costly facts are gathered only when a rule that reads them is undecided without.
         """
         self.filtered.clear()
-        self.hits = self._own_hits(facts)
-        if self._beside is not None and self._shared:
-            self.filtered |= self._beside.filtered & self._shared
-            self.hits = self._ordered(self.hits + [hit for hit in self._beside.hits if hit.key in self._shared])
-        return self.hits
-
-    def _ordered(self, hits: list[Hit]) -> list[Hit]:
-        order = {rule.key: index for index, rule in enumerate(self._program.rules)}
-        return sorted(hits, key=lambda hit: order[hit.key])
-
-    def _own_hits(self, facts: Facts) -> list[Hit]:
-        hits = self._run(self._rules, self._whens, facts)
+        self.hits = hits = self._run(self._rules, self._whens, facts)
         open_keys = {hit.key for hit in hits if hit.undecided is not None}
         keys = {rule.key for rule in self._rules if rule.costly and rule.key in open_keys}
-        if not keys:
-            return hits
-        facts.gather_costly()
-        waiting = [_Rule(rule, self._slot_of) for rule in self._program.rules if rule.key in keys]
-        whens = [build(plan, self._slot_of) for plan in self._program.whens]
-        return self._ordered([hit for hit in hits if hit.key not in keys] + self._run(waiting, whens, facts))
+        if keys:
+            facts.gather_costly()
+            waiting = [_Rule(rule, self._slot_of) for rule in self._program.rules if rule.key in keys]
+            whens = [build(plan, self._slot_of) for plan in self._program.whens]
+            order = {rule.key: index for index, rule in enumerate(self._program.rules)}
+            hits = [hit for hit in hits if hit.key not in keys] + self._run(waiting, whens, facts)
+            self.hits = sorted(hits, key=lambda hit: order[hit.key])
+        return self.hits
 
     def _run(self, rules: list[_Rule], filters: "list[Callable[[list[object]], bool]]", facts: Facts) -> list[Hit]:
         slots = facts.slots
@@ -279,18 +267,6 @@ class Matcher:
             elif doubt is not None:
                 hits.append(Hit(rule.key, doubt))
         return hits
-
-
-def _shared(program: "Program", other: "Program") -> frozenset[str]:
-    """The keys of the rules that two policies ask in the same words, where the facts that either reads are the same."""
-    if not all(registry.alike(name, program.settings, other.settings) for name in program.reads):
-        return frozenset()
-    known = {rule.key: _words(rule, other) for rule in other.rules}
-    return frozenset([rule.key for rule in program.rules if known.get(rule.key) == _words(rule, program)])
-
-
-def _words(rule: "RulePlan", program: "Program") -> "list[Any]":
-    return [rule.plan, rule.var, rule.items, program.whens[rule.when] if rule.when >= 0 else None, rule.costly]
 
 
 def _in_part(rule: _Rule, slots: list[object], slot_of: dict[str, int], facts: Facts) -> Hit | None:

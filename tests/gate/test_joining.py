@@ -153,17 +153,6 @@ def test_equal_facts_are_gathered_once_and_two_definitions_of_a_name_are_two(
     assert asked.count("lint.count") == 2
 
 
-def test_a_rule_of_the_same_words_about_the_same_facts_is_matched_once(desk: Desk) -> None:
-    event = desk.event(files=changed(2))
-    first, second = judges(event, SIZE % ("block", 1), "mode: observe\n" + SIZE % ("prompt", 1))
-    one = match.Matcher(first.program)
-    two = match.Matcher(second.program, one)
-    assert two._rules == []
-    facts = match.Facts(first.program, event)
-    assert [hit.key for hit in one.run(facts)] == ["size"]
-    assert two.run(match.Facts(second.program, event, facts)) == one.hits
-
-
 def test_a_verdict_without_signals_tells_both_policies_in_the_log(desk: Desk) -> None:
     verdict = ask(desk, SIZE % ("block", 1), SIZE % ("block", 2), files=changed(1))
     assert verdict.decision == "allow" and verdict.working not in ("", verdict.policy)
