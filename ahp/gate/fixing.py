@@ -4,7 +4,6 @@ What they change is judged again. The host puts it into the index and the work t
 """
 
 import os
-import threading
 from collections.abc import Collection, Iterator
 
 from ahp.facts import command_facts
@@ -17,7 +16,7 @@ from ahp.policy.program import FIXED_AT
 from ahp.protocol.event import Event
 from ahp.protocol.text import one_line
 from ahp.system import change as changes
-from ahp.system import clock, environ, places, process
+from ahp.system import clock, environ, places
 from ahp.system.descendants import ending
 from ahp.system.errors import AhpError
 from ahp.system.staging import Staged
@@ -54,12 +53,11 @@ class Fixing:
         self._originals: dict[str, bytes] = {}
         self._left: dict[tuple[str, str], bytes] = {}  # what a rule's fixer left of a file
         self._refused: set[str] = set()
-        self._threads: set[int] = set()
 
     def run(self, candidates: list[Candidate], event: Event, settled: Collection[str]) -> Event:
         """Runs the fixers of the rules; the event as those leave it that stage. What fails refuses.
 
-        Fixers without a common file run side by side. `settled` are the rules that changed something in a former round.
+        `settled` are the rules that changed something in a former round.
         Raises AhpError, GitError where what is staged cannot be laid out.
         """
         if event.trigger not in FIXED_AT:
@@ -73,16 +71,17 @@ class Fixing:
                 candidate.modifications.append({"target": "index", "original": "", "updated": "", "files": []})
             return event
         work = [_Work(candidate, event) for candidate in candidates]
-        lanes = _lanes([one for one in work if one.paths])
-        if lanes and self._staged is None:
+        if any(one.paths for one in work) and self._staged is None:
             try:
                 self._staged = Staged(event.view.repo)
             except OSError as error:
                 raise AhpError(f"cannot lay out what is staged: {error}") from None
-        if len(lanes) == 1:
-            self._follow(lanes[0], event)
-        elif lanes:
-            self._side_by_side(lanes, event)
+        for one in work:
+            try:
+                if one.paths:
+                    self._fix(one, event)
+            except AhpError as error:
+                one.failed, one.keeps = f"`{one.name}` failed: {one_line(error)}", False
         for one in work:
             self._conclude(one, event, settled)
         taken = [path for one in work if one.stages and not one.failed for path in one.changed]
@@ -132,25 +131,6 @@ class Fixing:
         if self._staged is not None:
             self._staged.close()
             self._staged = None
-
-    def _side_by_side(self, lanes: list[list[_Work]], event: Event) -> None:
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(process.processors()) as pool:
-            try:
-                list(pool.map(lambda lane: self._follow(lane, event), lanes))
-            except BaseException:
-                for thread in tuple(self._threads):
-                    process.kill_started_by(thread)
-                raise
-
-    def _follow(self, lane: list[_Work], event: Event) -> None:
-        self._threads.add(threading.get_ident())
-        for one in lane:
-            try:
-                self._fix(one, event)
-            except AhpError as error:
-                one.failed, one.keeps = f"`{one.name}` failed: {one_line(error)}", False
 
     def _fix(self, one: _Work, event: Event) -> None:
         """Runs one fixer on those of its files that another has changed since it has. Raises AhpError."""
@@ -228,15 +208,6 @@ def _file(candidate: Candidate, item: object) -> str | None:
     if named is None:
         named = item.get("path") if isinstance(item, dict) else item
     return named if isinstance(named, str) else None
-
-
-def _lanes(work: list[_Work]) -> list[list[_Work]]:
-    """Fixers that have a file in common, together and in their order."""
-    lanes: list[list[_Work]] = []
-    for one in work:
-        apart = [lane for lane in lanes if all(set(other.paths).isdisjoint(one.paths) for other in lane)]
-        lanes = [*apart, [*[other for lane in lanes if lane not in apart for other in lane], one]]
-    return lanes
 
 
 def _batches(paths: list[str], folder: str) -> Iterator[list[str]]:

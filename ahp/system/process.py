@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-def processors() -> int:
-    """How many this process may run on."""
-    if hasattr(posix, "sched_getaffinity"):  # not on macOS
-        return len(posix.sched_getaffinity(0))
-    return posix.cpu_count() or 1
-
-
 class NotStarted(AhpError):
     """The program is not there or may not be executed."""
 

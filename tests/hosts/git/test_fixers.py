@@ -368,21 +368,6 @@ def test_fixers_that_undo_each_other_are_refused_and_change_nothing(staging: Gat
     assert text(staging, ":b.py") == "a b\n" == (staging.root / "b.py").read_text()
 
 
-def test_fixers_of_different_files_run_side_by_side(staging: Gated) -> None:
-    # Each waits for the other: one after the other would end with the time that they have.
-    meet = "touch ../$0; i=0; while [ ! -e ../$1 ] && [ $i -lt 200 ]; do i=$((i+1)); sleep 0.05; done; [ -e ../$1 ]"
-    rules = "".join(
-        f"  {name}:\n    at: pre-commit\n    each: p in files.changed\n    control: p == '{name}.txt'\n"
-        f"    action: {{type: run, command: [sh, -c, '{meet}', {name}, {other}]}}\n"
-        for name, other in (("one", "two"), ("two", "one"))
-    )
-    staging.write("one.txt")
-    staging.write("two.txt")
-    staging.add()
-    trusted(staging, f"version: 1\nrules:\n{rules}")
-    assert staging.say("commit", "-q", "-m", "x") == (0, "")
-
-
 def test_many_files_take_several_commands(staging: Gated) -> None:
     names = [f"{'long' * 40}/{'name' * 40}{number}.py" for number in range(700)]
     for name in names:
