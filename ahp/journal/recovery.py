@@ -136,11 +136,6 @@ def _next(log: LogFiles) -> str:
     return f"{log.folder}/signals.next.jsonl"
 
 
-# Records that can change the index. More lines than those may match, however the JSON is spelled, but never fewer.
-_RELEVANT = (b'"signal"', b'"episode-end"', b'"forget_after"', b'"window"', b'"kind": "policy"')
-# Every so many lines the time stamp is parsed too, so that the scan also stops among irrelevant lines.
-_SAMPLE = 64
-
 Write = Callable[[indexes.Index, Sequence[Mapping[str, object]]], None]
 
 
@@ -210,12 +205,12 @@ def _look_back(log: LogFiles) -> indexes.Index:
     index = indexes.Index("", found[-1].serial if found else 1)
     decided: set[str] = set()
     last = since = math.inf
-    for nth, line in enumerate(segments.backward(log.folder)):
+    for line in segments.backward(log.folder):
         if not line.ended:
             continue
         if not index.size and line.serial == index.serial:
             index.size = line.end
-        record = line.record() if _is_relevant(line, nth, since) else None
+        record = line.record()
         if record is None:
             continue
         stamp = record.get("timestamp")
@@ -227,10 +222,6 @@ def _look_back(log: LogFiles) -> indexes.Index:
                 break
         _note_back(index, record, decided)
     return index
-
-
-def _is_relevant(line: segments.Line, nth: int, since: float) -> bool:
-    return since == math.inf or nth % _SAMPLE == 0 or any(word in line.raw for word in _RELEVANT)
 
 
 def _note_back(index: indexes.Index, record: dict[str, object], decided: set[str]) -> None:
