@@ -5,7 +5,6 @@ the rest of a rule leaves it open: a pack's `when` looks first whether an added 
 """
 
 import re
-from collections import Counter
 
 from ahp.facts import syntax
 from ahp.facts.registry import CHANGE, Absent, Namespace, fact, view_of
@@ -24,8 +23,8 @@ NAMESPACE = Namespace(
             fields={
                 "path": fact("str", "", means="path"),
                 "line": fact("int", "", min=1),
-                "name": fact("str", "`pdb.set_trace`, `debugger`, `dbg!`, `fmt.Println` …"),
-                "language": fact("str", "python, javascript, rust, go or java"),
+                "name": fact("str", "`pdb.set_trace`, `debugger`, `dbg!` …"),
+                "language": fact("str", "python, javascript, rust or go"),
             },
         )
     },
@@ -40,23 +39,7 @@ _MEANT = {
     ),
     "rust": re.compile(r"(?m)^(?>.*?\ballow\().*\bclippy::dbg_macro\b"),
     "go": re.compile(r"\n(?>.*?//\s*nolint:).*\bforbidigo\b"),
-    "java": re.compile(r"\n.*//\s*(?:NOPMD|NOSONAR)\b"),
 }
-
-
-_MODULES = frozenset(
-    (
-        *("pdb", "ipdb", "pudb", "bpdb", "rpdb", "rdb", "wdb", "web_pdb", "pdbr", "pdbpp", "remote_pdb"),
-        *("celery.contrib.rdb", "pydevd", "pydevd_pycharm", "debugpy", "ptvsd"),
-    )
-)
-_STOPS = frozenset(["set_trace", "settrace", "breakpoint", "wait_for_client", "embed"])
-_SHELLS = frozenset(["IPython", "bpython", "ptpython.repl", "code"])  # modules of which only `embed` stops a program
-_IMPORTED = re.compile(r"""__import__\(\s*['"]([\w.]+)['"]\s*\)""")
-# What a function or branch of such a name prints, it is there to print.
-_PURPOSE = re.compile(
-    r"(?i:print|debug|verbose|trace|dump|usage|display|show|quiet)|(?:(?<![A-Za-z])l|L)og(?:ger|ging|s|f|ln)?(?![a-z])"
-)
 
 
 def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, object]:
@@ -86,67 +69,11 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
 
 
 def statements(source: syntax.Source) -> list[tuple[int, str]]:
-    """(line, name) of each statement for debugging."""
-    if source.language.name == "python":
-        return _python(source)
-    is_program = any(source.are("program"))
-    own = {node.text for node in source.nodes if node.kind == "own"}
+    """(line, name) of each statement for debugging; a function that the file defines itself is none."""
+    own = {node.text for node in source.nodes if node.kind == "definition"}
     found = []
     for node, hit in source.are("debugger"):
-        name = next(filter(None, hit.groups()))
-        if source.language.name == "rust":
-            name += "!"
-        # What a program prints is its output.
-        meant = (
-            name in own
-            or is_program
-            or (source.language.name == "go" and any(map(_PURPOSE.search, source.heads(node))))
-        )
-        if not meant or name == "runtime.Breakpoint":
+        name = hit[1] + "!" * (source.language.name == "rust")
+        if name not in own:
             found.append((node.line, name))
     return found
-
-
-def _python(source: syntax.Source) -> list[tuple[int, str]]:
-    """Calls that stop, and imports of debuggers that nothing else uses: a library may work with a debugger as a module
-    (`pdb.Pdb`, `pdb.post_mortem`).
-    """
-    names: dict[str, str] = {}  # local name → module, or module.function
-    imports: list[tuple[int, str, str]] = []
-    for node in source.nodes:
-        whole, _, alias = node.text.partition(" as ")
-        root = whole.partition(".")[0]
-        if node.kind == "import" and (whole in _SHELLS or not _MODULES.isdisjoint((whole, root))):
-            names[alias or root] = whole
-            if whole not in _SHELLS:
-                imports.append((node.line, alias or root, whole))
-        elif node.kind == "from" and f"{node.name}.{whole}" in _MODULES:
-            names[alias or whole] = f"{node.name}.{whole}"
-        elif node.kind == "from" and _stops(node.name, whole):
-            names[alias or whole] = f"{node.name}.{whole}"
-            imports.append((node.line, alias or whole, f"{node.name}.{whole}"))
-    assigned = {node.text for node in source.nodes if node.kind == "definition"}
-    told: dict[int, str] = {}
-    imported, stopping = Counter(local for _, local, _ in imports), Counter[str]()
-    for node in source.nodes:
-        owner, _, last = node.text.rpartition(".")
-        if node.kind != "call":
-            continue
-        if not owner:
-            name = names.get(last) or (last if last in ("breakpoint", "set_trace") and last not in assigned else "")
-        else:
-            direct = _IMPORTED.fullmatch(owner)
-            module = direct[1] if direct else names.get(owner, owner if owner in _MODULES else "")
-            name = f"{module}.{last}" if _stops(module, last) else ""
-        if name:
-            told[node.line] = name
-            stopping[owner or last] += 1
-    # What else names a debugger works with it: every word of that name is one of these.
-    words = Counter(re.findall(r"\w+", "\n".join(source.lines)))
-    words.subtract(re.findall(r"\w+", " ".join(node.text for node in source.nodes if node.kind == "comment")))
-    left = [(line, whole) for line, local, whole in imports if words[local] <= stopping[local] + imported[local]]
-    return sorted({*told.items(), *((line, f"import {whole}") for line, whole in left if line not in told)})
-
-
-def _stops(module: str, function: str) -> bool:
-    return function in _STOPS and (module in _MODULES or (module in _SHELLS and function == "embed"))

@@ -113,14 +113,6 @@ class Source(Tree):
             if hit := matches(f"{node.kind}:{node.text}"):
                 yield node, hit
 
-    def heads(self, node: Node) -> list[str]:
-        """The lines above in which begins what a node lies in: its function, loops and branches."""
-        cursor, rows = self.root.walk(), set()
-        while cursor.goto_first_child_for_byte(node.start) is not None:
-            if cursor.node.type != "statement_list":  # it begins with a statement beside the node
-                rows.add(cursor.node.start_point[0])
-        return [self.lines[row] for row in rows if row < node.line - 1]
-
 
 def _scripts(data: bytes) -> bytes:
     """The scripts of a component, the rest blank; every line keeps its number."""
