@@ -16,14 +16,9 @@ _LONE_DASH = regex(r"(?<=[ \t])-(?=[ \t]*<<)")
 # `com\\` at the end of a line and `mit` on the next are one word to a shell.
 _SPLIT_WORD = regex(r"(?<=[^\s\\])\\\n(?=\S)")
 _HEREDOC = regex(r"""<<-?[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z0-9_.]+))""")
-# The grammar has no rule for the option of `time -p (…)`, which asks for other words in what it prints.
-_TIMED = regex(r"((?:^|[\n;&|({!])[ \t]*time[ \t]+)-p[ \t]+(?=\()")
 _MOST = 50
 # A backslash that begins a line is taken for a part of the line before; a form feed between them is a blank.
 _LINE_START = regex(r"\n(?=\\[^\n])")
-# A lone backslash at the very end, and a `$` copied from a prompt, are what they are.
-_LAST_BACKSLASH = regex(r"(?<!\\)(?:\\\\)*\\$")
-_PROMPT = regex(r"^\s*\$(?=[ \t])")
 # The grammar's scanner calls isalpha() with whole code points, which reads out of bounds and can crash the process.
 _FOREIGN = regex(r"[^\x00-\x7f]")
 _STAND_IN = regex(r"uQ([0-9a-f]{6})Qu")
@@ -55,10 +50,6 @@ def rewritten(source: str) -> str:
     source = _FOREIGN.sub(lambda found: f"uQ{ord(found[0]):06x}Qu", source)
     source = _BACKQUOTED.sub(lambda found: f"{found[1]}$({found[2]})", source)
     source = _LINE_START.sub("\n\f", source)
-    source = _TIMED.sub(lambda found: found[1], source)
-    if _LAST_BACKSLASH.search(source):
-        source += "\\"
-    source = _PROMPT.sub("'$'", source)
     if "<<" not in source:
         return source
     source = _LONE_DASH.sub("'-'", source)
