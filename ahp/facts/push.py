@@ -18,7 +18,6 @@ NAMESPACE = Namespace(
         "is_new": fact("bool", "the remote lacks the ref"),
         "is_tag": fact("bool", "a tag"),
         "commit_count": fact("int", "commits that the remote lacks", min=0),
-        "subjects": fact("list[str]", "their first lines, newest first"),
         "messages": fact(
             "list[record]",
             "their messages, and an annotated tag's",
@@ -52,8 +51,6 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
         found["is_force"] = not (is_new or is_delete or push.forced is False) and _loses_commits(event, push)
     if "commit_count" in fields:
         found["commit_count"] = outgoing_count(event)
-    if "subjects" in fields:
-        found["subjects"] = _subjects(event)
     if "messages" in fields:
         found["messages"] = _messages(event)
     return found
@@ -87,15 +84,6 @@ def outgoing_count(event: Event) -> object:
         return revisions
     assert event.repo is not None
     return int(event.repo.run("rev-list", "--count", *revisions, "--")) if revisions else 0
-
-
-def _subjects(event: Event) -> object:
-    revisions = _outgoing(event)
-    if isinstance(revisions, Absent) or not revisions:
-        return revisions
-    assert event.repo is not None
-    log = event.repo.run("log", "-z", "--format=%s", *revisions, "--")
-    return log.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
 
 def _messages(event: Event) -> object:

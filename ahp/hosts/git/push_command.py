@@ -131,7 +131,6 @@ def judge_deletions(hook: Hook, remote: str, command: PushCommand) -> Verdict | 
             "is_new": False,
             "is_force": False,
             "commit_count": 0,
-            "subjects": [],
             "messages": [],
         },
         "branch": {
