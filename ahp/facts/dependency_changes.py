@@ -82,8 +82,6 @@ class Changes:
 
     def ecosystem(self, name: str) -> str:
         """That of a manifest or a lock file."""
-        if name.endswith(".csproj"):
-            return "dotnet"
         if name.startswith("requirements"):
             return "python"
         known = self._known.get(name)

@@ -3,7 +3,7 @@
 from ahp.facts.registry import CHANGE, Absent, Namespace, fact, view_of
 from ahp.protocol.event import Event
 
-_ECOSYSTEMS = ("python", "node", "rust", "go", "java", "ruby", "php", "elixir", "dart", "swift", "dotnet", "nix")
+_ECOSYSTEMS = ("python", "node", "rust", "go", "java", "ruby", "php", "elixir")
 _ECOSYSTEM = fact("str", "", enum=[*_ECOSYSTEMS])
 _CHANGED = {
     "path": fact("str", "", means="path"),
@@ -45,17 +45,14 @@ NAMESPACE = Namespace(
     },
 )
 
-_NODE = ("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb")
+_NODE = ("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock")
 # Manifest → its ecosystem, and the lock files that may stand beside it or, in a workspace, in a folder above.
 _KNOWN: dict[str, tuple[str, tuple[str, ...]]] = {
     "pyproject.toml": ("python", ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "requirements.txt")),
     "setup.py": ("python", ()),
     "setup.cfg": ("python", ()),
     "requirements.in": ("python", ("requirements.txt",)),
-    "Pipfile": ("python", ("Pipfile.lock",)),
-    "environment.yml": ("python", ("conda-lock.yml",)),
     "package.json": ("node", _NODE),
-    "deno.json": ("node", ("deno.lock",)),
     "Cargo.toml": ("rust", ("Cargo.lock",)),
     "go.mod": ("go", ("go.sum",)),
     "Gemfile": ("ruby", ("Gemfile.lock",)),
@@ -64,10 +61,6 @@ _KNOWN: dict[str, tuple[str, tuple[str, ...]]] = {
     "build.gradle": ("java", ("gradle.lockfile",)),
     "build.gradle.kts": ("java", ("gradle.lockfile",)),
     "mix.exs": ("elixir", ("mix.lock",)),
-    "pubspec.yaml": ("dart", ("pubspec.lock",)),
-    "Package.swift": ("swift", ("Package.resolved",)),
-    "Directory.Packages.props": ("dotnet", ("packages.lock.json",)),
-    "flake.nix": ("nix", ("flake.lock",)),
 }
 _LOCK_NAMES = {name for _, names in _KNOWN.values() for name in names} - {"requirements.txt"}
 # Dependencies of other people, not this project's own.
@@ -105,4 +98,4 @@ def gather(event: Event, fields: frozenset[str], settings: object) -> dict[str, 
 def _is_manifest(path: str) -> bool:
     name = path.rpartition("/")[2]
     # requirements.txt is what pip-compile locks and what people write by hand; its siblings are always written by hand.
-    return name in _KNOWN or (name.startswith("requirements") and name.endswith(".txt")) or name.endswith(".csproj")
+    return name in _KNOWN or (name.startswith("requirements") and name.endswith(".txt"))

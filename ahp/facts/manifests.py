@@ -22,8 +22,6 @@ _GRADLE = re.compile(r"""['"]([\w.-]+:[\w.-]+)(?::([^'"]*))?['"]""")
 _GROUPS = {
     "package.json": ("dependencies", "devDependencies", "optionalDependencies", "overrides", "resolutions"),
     "composer.json": ("require", "require-dev"),
-    "deno.json": ("imports",),
-    "Pipfile": ("packages", "dev-packages"),
 }
 _CARGO_GROUPS = ("dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies", "build_dependencies")
 _CARGO_SOURCE = ("version", "git", "branch", "tag", "rev", "registry", "package")
@@ -53,8 +51,7 @@ def table(name: str, data: bytes, workspace: bytes = b"") -> Table | None:
         listed = {group: below(read, group) for group in _GROUPS[name]}
     except (TypeError, AttributeError) as error:
         raise ValueError(str(error)) from None
-    plain = normalised if name == "Pipfile" else str
-    return {(group, plain(one)): _said(spec) for group, named in listed.items() for one, spec in named.items()}
+    return {(group, one): _said(spec) for group, named in listed.items() for one, spec in named.items()}
 
 
 def document(name: str, data: bytes) -> Any:
