@@ -45,7 +45,6 @@ NAMESPACE = Namespace(
         "deletions": fact("int", "lines removed", min=0),
         "lines_changed": fact("int", "insertions plus deletions", min=0),
         "largest_bytes": fact("int", "size of the largest file", min=0),
-        "lfs": fact("list[str]", "pointers of Git LFS", means="path"),
         "unexplained": fact(
             "list[str]", "written in an agent's turn while none of its calls ran", triggers=_NOW, means="path"
         ),
@@ -53,7 +52,7 @@ NAMESPACE = Namespace(
 )
 
 _COUNTED = ("binary", "changes", "insertions", "deletions", "lines_changed")
-_SIZED = ("changes", "largest_bytes", "lfs")
+_SIZED = ("changes", "largest_bytes")
 _STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "type-changed"}
 _NAMES = ("changed", "added", "modified", "deleted", "renamed", "changed_count")  # known without any content
 _KIND = {"added": "ACR", "modified": "MTU", "renamed": "R"}
@@ -127,8 +126,6 @@ def _sized(field: str, view: View, entries: list[FileChange]) -> object:
     try:
         if field == "changes":
             return _records(entries, sizes.line_counts(view, entries))
-        if field == "lfs":
-            return sizes.pointers(view, entries)
         return max(sizes.byte_counts(view, entries), default=0)
     except Unknown as unknown:
         return Absent(unknown.reason, unknown.command, unknowable=True)

@@ -5,9 +5,6 @@ from ahp.system.change import SUBMODULE, FileChange
 from ahp.system.errors import Unknown
 from ahp.system.view import View
 
-_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
-_LARGEST_POINTER = 1024  # bytes; the specification's own bound
-
 
 def byte_counts(view: View, entries: list[FileChange]) -> list[int]:
     """Size in bytes of each entry after the change; 0 for a deleted file and a submodule. Raises GitError."""
@@ -31,13 +28,6 @@ def line_counts(view: View, entries: list[FileChange]) -> list[tuple[int, int | 
         return 0 if _is_nothing(entry) else blobs.count(view.read(entry.path) or b"")
 
     return [(size, count(entry) if is_text else None) for entry, size, is_text in known]
-
-
-def pointers(view: View, entries: list[FileChange]) -> list[str]:
-    """The paths of the entries that are pointers of Git LFS (git-lfs, docs/spec.md). Raises Unknown, GitError."""
-    known = zip(entries, byte_counts(view, entries), strict=True)
-    small = [entry for entry, size in known if len(_POINTER) < size <= _LARGEST_POINTER]
-    return [entry.path for entry in small if view.after(entry).startswith(_POINTER)]
 
 
 def _is_nothing(entry: FileChange) -> bool:

@@ -65,19 +65,6 @@ def test_files_that_nobody_tells_are_absent_and_not_none(make_event: Any, gather
         assert set(gather(make_event(trigger, repo=None, view=None), *ALL)["missing"]) == set(ALL)
 
 
-def test_pointers_of_lfs_are_told(repo: Any, make_event: Any, gather: Any) -> None:
-    digest = "4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393"
-    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize 12345\n"
-    repo.commit("first", **{"gone.bin": pointer, "old.bin": pointer + "x-more 1\n"})
-    repo.write("model.bin", pointer)
-    repo.write("about.md", "version https://git-lfs.github.com/spec/v1 is how it begins\n")
-    repo.write("long.txt", pointer + "x" * 2000)
-    repo.git("rm", "-q", "gone.bin")
-    repo.git("mv", "old.bin", "new.bin")
-    repo.add()
-    assert sorted(gather(make_event(), "files.lfs")["files.lfs"]) == ["model.bin", "new.bin"]
-
-
 def test_hostile_names_come_through_unharmed(repo: Any, make_event: Any, gather: Any, hostile_names: list[str]) -> None:
     for name in hostile_names:
         repo.write(name, "x\n")
