@@ -86,7 +86,6 @@ def _lcov(data: bytes, where: str) -> Counts:
     """Sums of the records; a file that stands in several (one a test) counts once, with its best hits."""
     lines: dict[tuple[bytes, bytes], bool] = {}
     branches: dict[tuple[bytes, bytes], bool] = {}
-    totals = dict.fromkeys((b"LH", b"LF", b"BRH", b"BRF"), 0)
     source = b""
     if data.rfind(b"end_of_record") < data.rfind(b"SF:"):
         raise Absent(f"{where}: cut off: the last record has no end_of_record")
@@ -94,8 +93,6 @@ def _lcov(data: bytes, where: str) -> Counts:
         key, _, value = line.strip().partition(b":")
         if key == b"SF":
             source = value
-        elif key in totals and value.isdigit() and len(value) < 12:
-            totals[key] += int(value)
         elif key == b"DA" and value.count(b",") >= 1:
             at, hits = value.split(b",")[:2]
             lines[source, at] = _is_hit(hits.decode("ascii", "replace"), where) or lines.get((source, at), False)
@@ -105,9 +102,7 @@ def _lcov(data: bytes, where: str) -> Counts:
             branches[source, at] = was_taken or branches.get((source, at), False)
         elif number == 1 and key not in (b"TN", b""):
             raise Absent(f"{where}: neither XML, JSON nor lcov")
-    line_counts = (sum(lines.values()), len(lines)) if lines else (totals[b"LH"], totals[b"LF"])
-    branch_counts = (sum(branches.values()), len(branches)) if branches else (totals[b"BRH"], totals[b"BRF"])
-    return *line_counts, *branch_counts
+    return sum(lines.values()), len(lines), sum(branches.values()), len(branches)
 
 
 SIZE_LIMIT = 64 << 20
