@@ -33,14 +33,11 @@ def parse(data: bytes, where: str) -> float:
 
 
 def _xml(data: bytes, where: str) -> Counts:
-    declared: dict[str, str] = {}
     counted = [0, 0, 0, 0]
 
     def start(name: str, attributes: dict[str, str], around: list[str]) -> None:
-        if name == "coverage" and not around:
-            declared.update(attributes)
         # Lines stand under their class, and some tools repeat them under its methods.
-        elif name == "line" and around[-2:] == ["class", "lines"]:
+        if name == "line" and around[-2:] == ["class", "lines"]:
             branches = _CONDITIONS.search(attributes.get("condition-coverage", ""))
             found = (
                 _is_hit(attributes.get("hits", "0"), where),
@@ -52,12 +49,8 @@ def _xml(data: bytes, where: str) -> Counts:
     root = read(data, where, start)
     if root != "coverage":
         raise Absent(f"{where}: the root is <{root[:40]}>, not <coverage>; is it a Cobertura report?")
-    names = ("lines-covered", "lines-valid", "branches-covered", "branches-valid")
-    numbers = [declared.get(name, "") for name in names]
-    if all(number.isascii() and number.isdigit() and len(number) < 12 for number in numbers):
-        counted = [*map(int, numbers)]
-    elif not counted[1]:
-        raise Absent(f"{where}: it counts no lines and lists none of classes; is it a Cobertura report?")
+    if not counted[1]:
+        raise Absent(f"{where}: it lists no lines of classes; is it a Cobertura report?")
     return counted[0], counted[1], counted[2], counted[3]
 
 

@@ -64,8 +64,8 @@ def test_cobertura_without_counts_is_counted_by_its_lines() -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"<coverage lines-valid='0' lines-covered='0' branches-valid='0' branches-covered='0'/>", "measures no lines"),
-        (b"<coverage lines-valid='1' lines-covered='2' branches-valid='0' branches-covered='0'/>", "claims more"),
+        (b"<coverage lines-valid='0' lines-covered='0' branches-valid='0' branches-covered='0'/>", "lists no lines"),
+        (b'{"totals": {"covered_lines": 2, "num_statements": 1}}', "claims more"),
         (b"<report/>", "not <coverage>"),
         (b"<coverage>", r"r:1: not well-formed"),
         (b'<!DOCTYPE c [<!ENTITY a "b">]><coverage/>', "document type of its own"),
@@ -76,7 +76,7 @@ def test_cobertura_without_counts_is_counted_by_its_lines() -> None:
         (b'{"totals"', "not JSON: Expecting"),
         (b"{" * 5, "not JSON: Expecting property name"),
         (b'{"total": {"lines": {"pct": 50}}}', "no `totals` of lines; is it coverage.json of coverage.py?"),
-        (b"<coverage clover='3.2'><project/></coverage>", "lists none of classes; is it a Cobertura report?"),
+        (b"<coverage clover='3.2'><project/></coverage>", "lists no lines of classes; is it a Cobertura report?"),
         (b"hello", "neither XML, JSON nor lcov"),
         (LCOV[:40].encode(), "cut off"),
         (b"", "measures no lines"),
