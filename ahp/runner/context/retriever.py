@@ -1,4 +1,4 @@
-"""Where a model should look first: places of the project that several sources name, fused (seed 003 §5)."""
+"""Where a model should look first: places of the project that several sources name (seed 003 §5)."""
 
 import os
 import re
@@ -9,57 +9,37 @@ from ahp.system import environ, git
 from ahp.system.errors import AhpError
 
 SECONDS = 5.0  # for one question to git
-_A_SOURCE = 30  # paths of one ranking
+_LOOKED_AT = 60  # paths, of which the gate is asked
 _MOST, _MOST_LINES, _MOST_NAMES = 12, 5, 12
-_K = 60  # of the paper: how little the first places of one ranking outweigh the agreement of several
 # A path or an identifier, and no plain word.
 _NAME = re.compile(r"[A-Za-z_]\w*(?:[./-]+\w+)+|\w*_\w*|\w*[a-z][A-Z]\w*")
 
 
 @dataclass(frozen=True)
 class Place:
-    """A file, the first lines of it that matter, and `why` it was chosen."""
+    """A file, and the first lines of it that matter."""
 
     path: str
     lines: list[int]
-    why: list[str]
 
 
 def retrieve(
     root: str, texts: Sequence[str], failed: Mapping[str, Sequence[int]], may_read: Callable[[str], bool]
 ) -> list[Place]:
-    """At most 12 places for what `texts` speak of, best first; `failed` are lines, by path, of what failed last.
+    """At most 12 places for what `texts` speak of: what failed last, what they name, what holds most of their names.
 
-    `may_read(path)` is the gate's word for each file. Outside a repository git finds nothing.
+    `failed` are lines by path. `may_read(path)` is the gate's word for each file. Outside a repository git finds
+    nothing.
     """
     wanted = names(*texts)
     hits = search(root, wanted)
-    rankings = {
-        "named": [name for name in wanted if "." in name],
-        "git grep": list(hits)[:_A_SOURCE],
-        "failed last": list(failed)[:_A_SOURCE],
-    }
     places: list[Place] = []
-    for path, why in fuse(rankings):
+    for path in list(dict.fromkeys([*failed, *(name for name in wanted if "." in name), *hits]))[:_LOOKED_AT]:
         if len(places) < _MOST and _is_inside(root, path) and may_read(path):
             lines = dict.fromkeys([*failed.get(path, ()), *hits.get(path, ())])
             if lines or path not in wanted:  # else the text itself says as much
-                places.append(Place(path, list(lines)[:_MOST_LINES], why))
+                places.append(Place(path, list(lines)[:_MOST_LINES]))
     return places
-
-
-def fuse(rankings: Mapping[str, Sequence[str]]) -> list[tuple[str, list[str]]]:
-    """The paths of all rankings by the sum of 1 / (60 + rank), rank from 1, each with the rankings that name it.
-
-    Of equal ones the better placed goes first, then what an earlier ranking names.
-    """
-    scores: dict[str, float] = {}
-    whys: dict[str, list[str]] = {}
-    ranked = [(rank, why, path) for why, paths in rankings.items() for rank, path in enumerate(paths, start=1)]
-    for rank, why, path in sorted(ranked, key=lambda one: one[0]):
-        scores[path] = scores.get(path, 0.0) + 1 / (_K + rank)
-        whys.setdefault(path, []).append(why)
-    return sorted(whys.items(), key=lambda one: -scores[one[0]])
 
 
 def names(*texts: str) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from ahp.journal import query
 from ahp.journal.place import journal_of
-from ahp.runner.context.retriever import Place, fuse, retrieve
+from ahp.runner.context.retriever import Place, retrieve
 from ahp.runner.gating.gate_adapter import RepositoryGate
 from ahp.runner.run import live
 from ahp.system.git import GitError, Repository
@@ -38,19 +38,9 @@ def found(project: Any, *texts: str, **more: Any) -> list[Place]:
     return retrieve(str(project.root), texts, more.get("failed", {}), more.get("may_read", lambda path: True))
 
 
-def test_agreement_outweighs_one_first_place() -> None:
-    assert fuse({"grep": ["a", "b"], "named": ["b", "c"]}) == [
-        ("b", ["named", "grep"]),
-        ("a", ["grep"]),
-        ("c", ["named"]),
-    ]
-    assert fuse({"one": ["first", "x", "shared"], "two": ["y", "z", "shared"]})[0][0] == "shared"
-    assert [path for path, _ in fuse({"a": ["z"], "b": ["y"]})] == ["z", "y"]
-
-
 def test_the_named_file_that_holds_the_name_comes_first_with_its_lines(project: Any) -> None:
     first, second = found(project, "raise session_expiry in src/auth.py")
-    assert first == Place("src/auth.py", [101], ["named", "git grep"])
+    assert first == Place("src/auth.py", [101])
     assert second.path == "secret/key.py"
 
 
@@ -59,7 +49,7 @@ def test_the_ticket_of_an_issue_is_found_by_its_id(project: Any) -> None:
 
 
 def test_what_was_red_last_is_a_place(project: Any) -> None:
-    assert found(project, "go on", failed={"docs/spec.md": [1]}) == [Place("docs/spec.md", [1], ["failed last"])]
+    assert found(project, "go on", failed={"docs/spec.md": [1]}) == [Place("docs/spec.md", [1])]
 
 
 def test_without_a_repository_or_with_a_broken_one_nothing_is_found(
@@ -104,7 +94,7 @@ def test_a_run_is_told_where_its_gate_lets_it_look(project: Any) -> None:
     scene = Scene([step, DONE, "done"], planning=True, gate=gate, root=str(project.root))
     assert scene.turn.ok, scene.turn.answer
     [event] = [event for event in scene.of("retrieved") if event.get("step") == "a"]
-    assert event["places"] == [{"path": "src/auth.py", "lines": [101], "why": ["named", "git grep"]}]
+    assert event["places"] == [{"path": "src/auth.py", "lines": [101]}]
     assert live.line(event) == "  context  look first: src/auth.py"
     assert "Look here first (path: lines):\n<<<" in scene.said[1]
     assert "\nsrc/auth.py: 101\n>>>" in scene.said[1]
