@@ -5,25 +5,22 @@ import json
 import os
 import re
 import threading
-import types
 import warnings
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Annotated, Any, Protocol, Union, get_args, get_origin, get_type_hints, overload, runtime_checkable
+from typing import Any, Protocol, get_args, get_type_hints, overload, runtime_checkable
 
 from pydantic import (
     BaseModel,
     ConfigDict,
-    Field,
     SecretBytes,
     SecretStr,
     ValidationError,
     create_model,
     model_validator,
 )
-from pydantic.fields import FieldInfo
 from pydantic_core import to_json, to_jsonable_python
 
 from ahp.facts.tool import NAMES, Touched
@@ -114,7 +111,6 @@ _WRAPPERS = frozenset({"args", "arguments", "input", "parameters"})
 _COMMENTS = frozenset({"description", "explanation", "reason", "thought"})  # what clients ask for beside a call
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
-_NO_TEXT = re.compile(r"[\0\udc80-\udcff]")
 # Kinds whose calls count as writing unless the tool says that it does not.
 _MAY_WRITE = ("shell", "write", "edit", "patch", "mcp", "other")
 
@@ -372,13 +368,10 @@ def result_text(value: Any, seconds: float, name: str) -> str:
         return str.__str__(value)
     if value is None:
         return "(done; it returned nothing)"
-    if isinstance(value, bytes | bytearray | memoryview):
-        text = bytes(value).decode("utf-8", "surrogateescape")
-        return f"({len(bytes(value))} bytes that are no text)" if _NO_TEXT.search(text) else text
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
     if isinstance(value, Iterator | AsyncIterator):
         raise TypeError(f"{name} returned a {type(value).__name__}; nothing of it has run, it has to return a list")
-    if isinstance(value, BaseException):
-        return f"{type(value).__name__}: {value}"
     try:
         text = to_json(value, fallback=str, inf_nan_mode="constants", bytes_mode="base64").decode()
     except ValueError:  # it holds itself
@@ -402,23 +395,17 @@ def tool(
 def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Any:
     """A FunctionTool of a function, async or not: its parameters are the arguments.
 
-    Its documentation, whatever its form, describes it; a text in `Annotated` describes an argument. A parameter
-    annotated `ToolContext` gets the context and is no argument. What the function returns is told the model as text:
-    values as JSON. `name` stands for the function's own, `description` for its documentation; the rest is
+    Its documentation, whatever its form, describes it; pydantic's `Field` in `Annotated` describes an argument. A
+    parameter annotated `ToolContext` gets the context and is no argument. What the function returns is told the model
+    as text: values as JSON. `name` stands for the function's own, `description` for its documentation; the rest is
     FunctionTool's. Raises TypeError for a parameter without annotation, one that takes any number of values or whose
     name begins with `_`, and for a generator.
     """
-    here = inspect.currentframe()
-    around = here.f_back.f_locals if here and here.f_back else {}
-    if function is None:
-        return lambda decorated: _made(decorated, around, **settings)
-    return _made(function, around)
+    return _made(function) if function is not None else lambda decorated: _made(decorated, **settings)
 
 
-def _made(
-    function: Callable[..., Any], around: Mapping[str, Any], name: str = "", description: str = "", **settings: Any
-) -> FunctionTool:
-    hints = _hints(function, around)
+def _made(function: Callable[..., Any], name: str = "", description: str = "", **settings: Any) -> FunctionTool:
+    hints = get_type_hints(function, include_extras=True)
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise TypeError(f"a tool returns what it has for the model; {function.__name__} yields. Return a list")
     fields: dict[str, Any] = {}
@@ -428,13 +415,13 @@ def _made(
             raise TypeError(f"a tool takes its arguments by name; {parameter} of {function.__name__} does not")
         if parameter.name not in hints:
             raise TypeError(f"what is {parameter.name} of {function.__name__}? Annotate it with its type")
-        if _is_context(hints[parameter.name]):
+        if ToolContext in (hints[parameter.name], *get_args(hints[parameter.name])):
             contexts.append(parameter.name)
             continue
         if parameter.name.startswith("_") or parameter.name == "model_config":
             raise TypeError(f"{parameter.name} of {function.__name__} can be no argument of a tool; name it otherwise")
         default = ... if parameter.default is parameter.empty else parameter.default
-        fields[parameter.name] = (_described(hints[parameter.name], default), default)
+        fields[parameter.name] = (hints[parameter.name], default)
     with warnings.catch_warnings():  # a parameter may be called like something of pydantic's, such as `schema`
         warnings.filterwarnings("ignore", message=".*shadows an attribute in parent.*", category=UserWarning)
         config = ConfigDict(extra="forbid", protected_namespaces=())
@@ -445,27 +432,3 @@ def _made(
         return function(**values, **dict.fromkeys(contexts, context))
 
     return FunctionTool(name or function.__name__, description or inspect.getdoc(function) or "", args, run, **settings)
-
-
-def _hints(function: Callable[..., Any], around: Mapping[str, Any]) -> dict[str, Any]:
-    """The types of its parameters; names that its module does not know are those where it is made a tool."""
-    try:
-        return get_type_hints(function, include_extras=True)
-    except NameError:
-        return get_type_hints(function, localns=dict(around), include_extras=True)
-
-
-def _is_context(hint: Any) -> bool:
-    """Whether a parameter of this type gets the context, also as `ToolContext | None`."""
-    if get_origin(hint) in (Union, types.UnionType, Annotated):
-        return any(_is_context(one) for one in get_args(hint))
-    return hint is ToolContext
-
-
-def _described(hint: Any, default: Any) -> Any:
-    """The type, with a text in its `Annotated` as its description, unless it is described already."""
-    extras = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-    if any(isinstance(one, FieldInfo) and one.description for one in (*extras, default)):
-        return hint
-    text = next((one for one in extras if isinstance(one, str)), None)
-    return Annotated[hint, Field(description=text)] if text else hint

@@ -37,7 +37,7 @@ def test_a_typed_function_is_a_tool() -> None:
 @tool
 def save(
     path: str,
-    text: Annotated[str, "what to write"],
+    text: Annotated[str, Field(description="what to write")],
     mode: Annotated[int, Field(description="its permissions")] = 0o644,
     schema: int = Field(1, description="of the file"),
     context: ToolContext | None = None,
@@ -70,10 +70,11 @@ def test_what_can_be_read_only_once_is_read_by_the_gate_and_by_the_tool() -> Non
     assert second.startswith("E_INVALID_ARGS: add: 0: Input should be a valid integer")
 
 
-def test_a_validator_that_breaks_refuses_its_call() -> None:
-    def breaks(value: int) -> int:
-        raise KeyError(value)
+def breaks(value: int) -> int:
+    raise KeyError(value)
 
+
+def test_a_validator_that_breaks_refuses_its_call() -> None:
     @tool
     def look(n: Annotated[int, AfterValidator(breaks)]) -> str:
         return str(n)
