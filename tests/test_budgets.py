@@ -169,7 +169,7 @@ def test_a_run_of_the_agent_enters_few_files_and_none_of_parallel_steps(scripted
     assert (done.returncode, done.stdout) == (0, "It is seen.\n"), done.stderr
     files = cli.files()
     assert "runner/run/work.py" in files
-    assert [one for one in files if one.startswith("runner/parallel/") or "issue_gates" in one] == []
+    assert [one for one in files if one.startswith("runner/parallel/")] == []
     assert len(files) <= RUN, f"{len(files)} files, more than {RUN}: {' '.join(files)}"
 
 

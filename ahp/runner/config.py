@@ -139,16 +139,10 @@ class AgentConfig(BaseModel):
     """How an OpenAI-compatible server holds replies to their form: native tool calls, a JSON schema, or not at all.
     auto takes the first of them that the server accepts."""
 
-    submit: bool = False
-    """Whether a run with an issue submits it at its end, through the gates of issue-submit."""
-
-    close: bool = False
-    """Whether a run with an issue closes it at its end, through the gates of issue-close."""
-
 
 # These weaken nothing; the next say how a run is checked and ends. All others are limits.
 _FREE = ("enable_planning", "inject_schemas", "reply_format", "verification_variables")
-_AS_COMMITTED = ("box", "mcp_servers", "checks", "verification_policy", "verification_timeout_s", "submit", "close")
+_AS_COMMITTED = ("box", "mcp_servers", "checks", "verification_policy", "verification_timeout_s")
 
 
 def load_config(root: str) -> AgentConfig:

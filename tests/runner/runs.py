@@ -57,8 +57,6 @@ class Scene:
         task: str = "the task",
         planning: bool = False,
         verifiers: Any = None,
-        issue: str | None = None,
-        move: Any = None,
         root: str = "",
         log: EventLog | None = None,
         **settings: Any,
@@ -73,8 +71,6 @@ class Scene:
             gate=self.gate,
             config=config,
             root=root or nowhere(),
-            issue=issue,
-            move=move,
             verifiers=verifiers,
             events=log,
         )

@@ -18,23 +18,21 @@ class ScriptedGate:
     """A Gate that answers from a script; what it has no answer for is allowed.
 
     `script` maps a trigger to verdicts given in turn, the last one again and again, or to a function of the call.
-    `asked` keeps (trigger, tool, issue), `responses` (signal id, action, details).
+    `asked` keeps (trigger, tool), `responses` (signal id, action, details).
     """
 
     script: Mapping[str, Sequence[Verdict | AhpError] | Callable[[Mapping[str, Any] | None], Verdict]] = field(
         default_factory=dict
     )
-    asked: list[tuple[str, Mapping[str, Any] | None, str | None]] = field(default_factory=list)
+    asked: list[tuple[str, Mapping[str, Any] | None]] = field(default_factory=list)
     responses: list[tuple[str, str, Mapping[str, Any]]] = field(default_factory=list)
     _turns: dict[str, int] = field(default_factory=dict)
 
-    def ask(
-        self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None, dry: bool = False
-    ) -> Verdict:
+    def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None, dry: bool = False) -> Verdict:
         """The next verdict of the script; a dry question is answered with the one that would come, and not kept."""
         if dry:
             return self._dry(trigger, tool)
-        self.asked.append((trigger, tool, issue))
+        self.asked.append((trigger, tool))
         scripted = self.script.get(trigger, ())
         if callable(scripted):
             return changing(scripted(tool), tool)
@@ -60,7 +58,7 @@ class ScriptedGate:
 
     def triggers(self) -> list[str]:
         """What it was asked, in order."""
-        return [trigger for trigger, _, _ in self.asked]
+        return [trigger for trigger, _ in self.asked]
 
 
 def changing(given: Verdict, tool: Mapping[str, Any] | None) -> Verdict:

@@ -70,7 +70,6 @@ budget_usd: null
 budget_tokens: 9
 verification_policy: none
 checks: [{name: own, run: "true"}]
-submit: true
 reply_format: text
 """
 
@@ -84,7 +83,7 @@ def test_what_is_not_committed_only_tightens(repo: Repo, caplog: pytest.LogCaptu
     repo.write(".ahp/agent.yaml", LOOSE)
     found = load_config(str(repo.root))
     assert (found.max_iterations, found.max_replans, found.budget_usd, found.budget_tokens) == (30, 1, 5, 9)
-    assert (found.verification_policy, found.checks, found.submit, found.tool_timeout_s) == (None, (), False, 9)
+    assert (found.verification_policy, found.checks, found.tool_timeout_s) == (None, (), 9)
     assert found.reply_format == "text"
     assert "loosens max_iterations, tool_timeout_s, checks" in caplog.text
     (repo.root / ".ahp/agent.yaml").unlink()

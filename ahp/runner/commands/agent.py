@@ -59,7 +59,6 @@ def command() -> None:
 @_BASE_URL
 @_API
 @click.option("--script", metavar="FILE", help="Answers and tools of a scripted model, YAML or JSON.")
-@click.option("--issue", metavar="ID", help="The issue that it is about; its gates are asked.")
 @click.option("--plan/--no-plan", default=None, help="Plan first, or not; default: as .ahp/agent.yaml says.")
 @_JOBS
 @_LIVE
@@ -67,7 +66,6 @@ def command() -> None:
 def run(
     task: str | None,
     script: str | None,
-    issue: str | None,
     plan: bool | None,
     jobs: int | None,
     live: bool | None,
@@ -104,7 +102,7 @@ def run(
     with closing(EventLog(runs.events_path(root, run_id))) as events:
         if script:
             runs.keep_script(root, run_id, script)
-        with _agent(root, run_id, config, events, live, form, model=asked, tools=tools, issue=issue) as agent:
+        with _agent(root, run_id, config, events, live, form, model=asked, tools=tools) as agent:
             turn = agent.run(task)
     return _ended(turn, run_id, form)
 
@@ -135,7 +133,6 @@ def resume(
     """
     from ahp.hosts.asking import around
     from ahp.runner.config import load_config
-    from ahp.runner.gating.issue_gates import check_branch
     from ahp.runner.run import runs
     from ahp.runner.run.events import EventLog
     from ahp.runner.run.run_state import RunState
@@ -150,8 +147,6 @@ def resume(
     config = load_config(root)
     with closing(EventLog(runs.events_path(root, run_id), resumes=True)) as events:
         past = RunState.of(events.seen)
-        if past.issue is not None and "start" in past.moved:
-            check_branch(root, past.issue)
         # Work side by side goes on so, unless one at a time is asked for.
         changes = {"enable_planning": past.planning, "jobs": jobs or max(config.jobs, past.jobs)}
         config = config.model_copy(update=changes)
@@ -160,7 +155,7 @@ def resume(
             if given
             else (_connected(config, **past.asked(**named)), _project_tools())
         )
-        with _agent(root, run_id, config, events, live, form, model=asked, tools=tools, issue=past.issue) as agent:
+        with _agent(root, run_id, config, events, live, form, model=asked, tools=tools) as agent:
             turn = agent.resume()
     return _ended(turn, run_id, form)
 
@@ -193,20 +188,17 @@ def _agent(
     *,
     model: "Model",
     tools: "Iterable[Tool]",
-    issue: str | None,
 ) -> "Iterator[Agent]":
     """The agent of one run, with its MCP servers; its gate knows it as one session, however often it is resumed.
 
     Its events are shown and told as was asked for. Says how a run goes on that Ctrl-C or a signal ends.
     """
     from ahp.runner.gating.gate_adapter import RepositoryGate
-    from ahp.runner.gating.issue_gates import ticket_moves
     from ahp.runner.run.agent import Agent
     from ahp.runner.run.live import Live
     from ahp.runner.tools.mcp_client import connected
 
     gate = RepositoryGate(root, session=run_id)
-    move = ticket_moves(root, issue) if issue else None
     # By default where a person looks on and has not asked for events.
     if live or (live is None and form == "text" and sys.stderr.isatty()):
         events.listeners.append(shown := Live())
@@ -220,9 +212,7 @@ def _agent(
             if any(map(os.environ.get, _COLLECTORS)):
                 _trace(stack, gate, events)
             added = stack.enter_context(connected(config.mcp_servers, root))
-            yield Agent(
-                model, [*tools, *added], gate=gate, config=config, root=root, issue=issue, move=move, events=events
-            )
+            yield Agent(model, [*tools, *added], gate=gate, config=config, root=root, events=events)
     except (KeyboardInterrupt, Ended):
         click.echo(f"ahp: interrupted\n  go on:         ahp agent resume {run_id}", err=True)
         raise

@@ -69,13 +69,11 @@ class RepositoryGate:
             with suppress(PolicyError):
                 self._programs = compiling.programs(layers.load(_Kept(text)))
 
-    def ask(
-        self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None, dry: bool = False
-    ) -> Verdict:
+    def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None, dry: bool = False) -> Verdict:
         """The verdict of `ahp.Gate`. Raises PolicyError, AhpError."""
         facts: dict[str, Any] = {} if tool is None else {"tool": canonical(tool)}
         checkout = str((tool or {}).get("checkout", ""))
-        event = self._gate.event(trigger, issue_id=issue or "", dry=dry, facts=facts, checkout=checkout)
+        event = self._gate.event(trigger, dry=dry, facts=facts, checkout=checkout)
         if self.traceparent:
             event.env = environ.traced(event.env, self.traceparent)
         judges = self._judges(event)

@@ -26,9 +26,7 @@ _PERSON_ONLY = "proceed_with_risk"
 class Gate(Protocol):
     """The gate as the runner sees it. Whatever it raises as AhpError means: not judged, so not done."""
 
-    def ask(
-        self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None, dry: bool = False
-    ) -> Verdict:
+    def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None, dry: bool = False) -> Verdict:
         """Judges `trigger`; a `dry` question is neither logged nor counted.
 
         `tool` is `{"name", "kind", "writes", "input", "touched"}`; within a plan step also `expected`, the tools it
@@ -67,7 +65,6 @@ class Setup(Protocol):
     events: EventLog
     toolbox: Toolbox
     root: str
-    issue: str | None
     answer: type[BaseModel]
 
 
@@ -82,7 +79,7 @@ class SignalDesk:
     """Asks the gate for one run, keeps what the model is to read next, and sends what it answers."""
 
     def __init__(self, agent: Setup, state: RunState) -> None:
-        self.gate, self._events, self._issue = agent.gate, cast(AnyLog, agent.events), agent.issue
+        self.gate, self._events = agent.gate, cast(AnyLog, agent.events)
         self._state, self._talk = state, cast(Talk, state)
         self._max_same_blocks = agent.config.max_same_blocks
         self.overridable: list[str] = []  # signals of the last block that a person could let pass
@@ -99,7 +96,7 @@ class SignalDesk:
         Raises Stop when the gate cannot judge what has not been done yet.
         """
         try:
-            verdict = self.gate.ask(trigger, tool=tool, issue=self._issue)
+            verdict = self.gate.ask(trigger, tool=tool)
         except AhpError as error:
             self._events("gate_error", trigger=trigger, problem=str(error))
             if not TRIGGERS[trigger].post:
@@ -123,7 +120,7 @@ class SignalDesk:
         """Whether the gate lets a file be read for the model, though no tool asks; what it cannot judge is not read."""
         call = {"name": "retrieve", "kind": "read", "writes": False, "input": {"path": path}, "touched": None}
         try:
-            return not self.gate.ask("pre-tool-use", tool=call, issue=self._issue, dry=True).denied
+            return not self.gate.ask("pre-tool-use", tool=call, dry=True).denied
         except AhpError:
             return False
 

@@ -40,13 +40,11 @@ class CheckoutGate:
         above = re.escape(checkout.rpartition("/")[0].rpartition("/")[0])
         self._folders = re.compile(rf"{above}/{PREFIX}\w+/\d+(?![\w.-])")
 
-    def ask(
-        self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None, dry: bool = False
-    ) -> Verdict:
+    def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None, dry: bool = False) -> Verdict:
         """The verdict of the gate. Raises what that raises."""
         told = None if tool is None else {**self._told(tool), "checkout": self._checkout}
         with self._asking:
-            verdict = self._gate.ask(trigger, tool=told, issue=issue, dry=dry)
+            verdict = self._gate.ask(trigger, tool=told, dry=dry)
         if tool is not None and told is not None:
             self._take_back(verdict, tool["input"], told["input"])
         return verdict

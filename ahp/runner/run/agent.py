@@ -12,7 +12,6 @@ from pydantic import BaseModel
 from ahp.protocol.text import one_line
 from ahp.runner.config import AgentConfig
 from ahp.runner.gating.gated_tools import GatedTools
-from ahp.runner.gating.issue_gates import IssueGates, Move
 from ahp.runner.gating.signal_desk import Gate, Setup, SignalDesk
 from ahp.runner.models.endpoint import Endpoint
 from ahp.runner.models.model import Model
@@ -78,11 +77,9 @@ class Agent:
 
     The gate's `root` is the project's folder, so that tools work where they are judged; `root` is for a gate that has
     none. A gate with `since` and `policy`, the commit and the policy files beyond it that stand for the run, is told
-    them again when that is resumed; what one with `brief()` asks of agents is told the model. With `issue` the gates of
-    issue-start and, as the settings say, issue-submit and issue-close are asked, and `move(issue, verb)` is called
-    between pre and post to do it. `verifiers` are by verification policy, beside those of docs/verification.md.
-    `answer` is the form that the final answer has to have. Raises
-    ValueError for two tools of one name, or one that has a name of the runner's own.
+    them again when that is resumed; what one with `brief()` asks of agents is told the model. `verifiers` are by
+    verification policy, beside those of docs/verification.md. `answer` is the form that the final answer has to have.
+    Raises ValueError for two tools of one name, or one that has a name of the runner's own.
     """
 
     def __init__(
@@ -93,8 +90,6 @@ class Agent:
         gate: Gate,
         config: AgentConfig | None = None,
         root: str | None = None,
-        issue: str | None = None,
-        move: Move | None = None,
         events: EventLog | None = None,
         verifiers: Mapping[str, Verifier] | None = None,
         answer: type[BaseModel] = FinalAnswer,
@@ -107,8 +102,6 @@ class Agent:
         self.toolbox = Toolbox(tools, self.root)
         if taken := OWN_TOOLS & self.toolbox.tools.keys():
             raise ValueError(f"{', '.join(sorted(taken))}: the runner's own tools have these names; rename yours")
-        self.issue = issue
-        self.move = move
         self._keeps_events = events is not None
         self.events = EventLog() if events is None else events
         self.verifiers: dict[str, Verifier] = dict(verifiers or {})
@@ -129,7 +122,6 @@ class Agent:
             model=self.model.name,
             endpoint=vars(to) if isinstance(to := getattr(self.model, "endpoint", None), Endpoint) else None,
             task=task,
-            issue=self.issue,
             nonce=secrets.token_hex(4),
             since=str(getattr(self.gate, "since", "")),
             policy=getattr(self.gate, "policy", None),
@@ -145,14 +137,14 @@ class Agent:
         """Goes on with the run that `events` were read back from (`EventLog(path, resumes=True)`).
 
         Finished steps and calls stay finished, counters and budgets go on, every new call is judged anew. Raises
-        AhpError when that run is done or its events tell of none, ValueError when it has another issue or works by a
-        plan where this one does not.
+        AhpError when that run is done or its events tell of none, ValueError when it works by a plan where this one
+        does not.
         """
         state = RunState.of(self.events.seen)
         if state.stop_reason == "DONE":
             raise AhpError("this run is done; there is nothing to resume")
-        if (state.issue, state.planning) != (self.issue, self.config.enable_planning):
-            raise ValueError("the run to resume has another issue, or other planning")
+        if state.planning != self.config.enable_planning:
+            raise ValueError("the run to resume has other planning")
         if state.since and hasattr(self.gate, "since"):
             self.gate.since = state.since
         if hasattr(self.gate, "policy"):
@@ -194,7 +186,6 @@ class Run:
         self.session = Session(agent, self._desk, tools, state)
         self._given: Given | None = None
         self._insisted = False  # whether work was taken up again for an answer that nothing covers
-        self._issue = IssueGates(self.session, agent.issue, agent.move) if agent.issue is not None else None
         self.verification = Verification(agent.verifiers, agent.root, self.env, config)
         self.parallel: ParallelSteps | None = None
         if config.jobs > 1 or state.folders:
@@ -279,8 +270,6 @@ class Run:
         refused = self.session.refused("prompt-submit", "the task", "the gate refuses the task")
         if refused:  # no work can mend that
             raise Stop("GATE_BLOCKED", refused, self._desk.overridable)
-        if self._issue is not None:
-            self._issue.start()
         if resumes:
             self._work.resume()
         else:
@@ -306,12 +295,11 @@ class Run:
         notes = "The end of the task" if answered else ""
         if problem := self.session.refused("task-complete", "the end of the task", told, notes):
             return problem, "GATE_BLOCKED"
-        # The answer first: an issue that is closed is not worked on any more.
         answer = self._work.answer()
         self._desk.next_call()  # a note that the model has answered past
         if problem := self._uncovered(answer):
             return problem, NO_EVIDENCE
-        return self._issue.finish() if self._issue is not None else None, "GATE_BLOCKED"
+        return None, ""
 
     def _uncovered(self, given: Given) -> str | None:
         """As `doubt`, where work may be taken up again for it: once, and never without a plan. Raises Stop."""

@@ -14,7 +14,7 @@ from ahp.system.interrupt import Ended
 
 Event = dict[str, Any]
 Kind = Literal[
-    "run_start", "run_resume", "run_end", "state", "final_verify", "issue_moved", "conversation",
+    "run_start", "run_resume", "run_end", "state", "final_verify", "conversation",
     "message", "trimmed", "brief", "retrieved", "note", "response", "model_request", "model_answer",
     "model_retry", "malformed_reply", "intercepted", "answered", "control_signal", "plan_generated",
     "planning_retry", "replan", "plan_step_start", "plan_step_end", "plan_step_blocked", "step_checkout",
@@ -32,7 +32,7 @@ _HANDED_ON = 1.0  # s in which a program that was being started lets go of the l
 _LIMIT = 1 << 30  # bytes of a file that is read back
 # What a power cut must not take back: what was done outside, and that a run began or ended.
 _DURABLE = frozenset(
-    {"run_start", "run_resume", "plan_generated", "plan_step_end", "tool_result", "answered", "issue_moved"}
+    {"run_start", "run_resume", "plan_generated", "plan_step_end", "tool_result", "answered"}
     | {"run_end", "step_checkout", "step_merging", "step_conflict"}
 )
 

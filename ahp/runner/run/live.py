@@ -80,7 +80,6 @@ _WORDS: dict[Kind, Callable[[Event], str | None]] = {
     "retrieved": lambda event: f"context  look first: {', '.join(one['path'] for one in event.get('places', [event]))}",
     "model_retry": lambda event: f"model    {event['problem']}; asked again in {event['seconds']:g} s",
     "leftovers_ended": lambda event: f"ended    left running by {event['tool']}: {', '.join(event['names'])}",
-    "issue_moved": lambda event: f"issue    {event['issue']}: {event['verb']}",
     "final_verify": lambda event: f"verify   {event['result']['type']}: {event['result']['summary']}",
     "run_end": lambda event: (
         f"end      {event['stop_reason']} "

@@ -235,7 +235,6 @@ class RunState(Talk):
     def __init__(self) -> None:
         super().__init__()
         self.task = ""
-        self.issue: str | None = None
         self.model = ""
         self.endpoint: dict[str, str] | None = None
         self.planning = True
@@ -254,7 +253,6 @@ class RunState(Talk):
         self.folders: set[str] = set()
         self.redone: dict[str, Event] = {}
         self.merging: Event | None = None
-        self.moved: set[str] = set()
         self.blocks, self.repeats, self.barred = Counter[str](), Counter[str](), Counter[str]()
         self.ran = Counter[str]()
         self.first: Snapshot | None = None
@@ -391,8 +389,6 @@ class RunState(Talk):
                 self.barred[key(*talk.call)] += 1
             case "blocked":
                 self.blocks.update(_block_keys(event["trigger"], event["reasons"]))
-            case "issue_moved":
-                self.moved.add(str(event["verb"]))
             case "final_verify":
                 self.failed = {}
                 for detail in event["result"]["details"] if event["result"].get("red") else ():
@@ -424,7 +420,7 @@ class RunState(Talk):
         self.iterations = Counter({place: spent for place, spent in self.iterations.items() if place in places})
 
     def _start(self, event: Event) -> None:
-        self.task, self.issue, self.nonce = str(event["task"]), event["issue"], str(event["nonce"])
+        self.task, self.nonce = str(event["task"]), str(event["nonce"])
         self.since, self.policy = str(event["since"]), event["policy"]
         self.planning = bool(event["config"]["enable_planning"])
         self.model = str(event["model"])
@@ -493,7 +489,7 @@ class RunState(Talk):
 
     def _look(self, now: Snapshot | None) -> None:
         former, self.snapshot = self.snapshot, now
-        if not self._called:  # what an issue's start had written is no work of the run
+        if not self._called:
             self.first = now
         if self._calling and now is not None and (former is None or differs(former, now)):
             self.wrote.add(self._calling)

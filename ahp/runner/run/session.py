@@ -225,7 +225,7 @@ class Session:
         self._cuts = 0  # in a row
         self.native = False  # whether the model could call its tools as such
         self._calls: list[ToolCall | Malformed] = []  # of the last reply, beside its text
-        self._root, self._issue, self._brief = agent.root, agent.issue, ""
+        self._root, self._brief = agent.root, ""
         self._started = clock.monotonic() - state.seconds  # of the budget's wall time
         self._room = Room(config.context_tokens, lambda: _window(agent.model, config.max_tokens))
         self._model, self._wants, self._worker = agent.model, wants(known, self._form), Worker()
@@ -303,7 +303,7 @@ class Session:
             room -= brief
             self.events("brief", text=self._brief, tokens=brief)
             said += self.frames.gate([self._brief])
-        found = retrieve(self._root, [*about, self._issue or ""], self.state.failed, self.desk.may_read)
+        found = retrieve(self._root, about, self.state.failed, self.desk.may_read)
         while found and _tokens(prompts.places(found, self.frames)) > room:
             found.pop()
         if not found:

@@ -104,21 +104,6 @@ def test_a_blocked_run_goes_on_when_its_limit_is_raised(project: Path) -> None:
     assert "DONE" in ahp("list").stdout
 
 
-@pytest.mark.slow
-def test_a_run_goes_on_where_its_issue_is_worked_on(project: Path, repo: Any) -> None:
-    front = "id: FEAT-0001\ntype: feature\nstatus: open\nstage: draft\ntitle: a feature"
-    path = "Issues/Features/open/FEAT-0001-a-feature.md"
-    repo.commit("a ticket", **{path: f"---\n{front}\n---\n\n# FEAT-0001\n"})
-    (project / "s.yaml").write_text("answers: [{raise: gone}, hello]")
-    assert ahp("run", "x", "--script", "s.yaml", "--no-plan", "--issue", "FEAT-0001").return_value == 1
-    assert repo.git("symbolic-ref", "--short", "HEAD") == "FEAT-0001-a-feature"
-    repo.git("stash", "-q")
-    repo.git("switch", "-q", "main")
-    assert "run: git switch FEAT-0001-a-feature" in str(ahp("resume").exception)
-    repo.git("switch", "-q", "FEAT-0001-a-feature")
-    assert ahp("resume").stdout == "hello\n"
-
-
 def shown_events() -> list[str]:
     return ahp("show", "--format", "json").stdout.splitlines()
 
@@ -178,18 +163,7 @@ def test_a_claim_that_nothing_covers_is_exit_code_1_and_the_run_goes_on_from_the
 def test_a_gate_that_cannot_judge_is_exit_code_2(project: Path) -> None:
     Repo(project).git("update-ref", "-d", "HEAD")  # nobody has committed a policy, so the file alone judges
     (project / ".ahp" / "hooks.yaml").write_text("rules: [")
-    assert ahp("run", "--script", "script.json", "--issue", "FEAT-001").return_value == 2
-
-
-@pytest.mark.slow
-def test_notes_that_nobody_read_are_told(project: Path) -> None:
-    (project / ".ahp" / "agent.yaml").write_text("enable_planning: false\nsubmit: true\n")
-    policy = 'version: 1\nrules:\n  tip: {at: post-issue-submit, aid: "true == true", message: well done}\n'
-    (project / ".ahp" / "hooks.yaml").write_text(policy.replace('"true == true"', "branch.name != ''"))
-    (project / "s.yaml").write_text("answers: [hello]")
-    ran = ahp("run", "x", "--script", "s.yaml", "--issue", "FEAT-001")
-    assert ran.return_value == 0
-    assert "well done" in ran.stderr
+    assert ahp("run", "--script", "script.json").return_value == 2
 
 
 def test_a_blocked_run_says_how_a_person_lets_it_pass(project: Path) -> None:
@@ -263,21 +237,10 @@ def test_ids_sort_by_time() -> None:
         ({"event": "tool_call", "step": "a", "tool": "x", "args": {}}, "  tool     x {}"),
         ({"event": "model_retry", "problem": "busy", "seconds": 2.0}, "model    busy; asked again in 2 s"),
         ({"event": "plan_step_blocked", "step_id": "b"}, "step     b blocked"),
-        ({"event": "issue_moved", "issue": "F", "verb": "start"}, "issue    F: start"),
     ],
 )
 def test_events_in_a_person_s_words(event: dict[str, Any], said: str | None) -> None:
     assert live.line(event) == said
-
-
-def test_a_ticket_is_moved_between_its_gates(project: Path) -> None:
-    ticket = "---\nid: FEAT-001\ntype: feature\nstatus: open\nstage: draft\ntitle: t\n---\n"
-    (project / "Issues" / "Features" / "open").mkdir(parents=True)
-    path = project / "Issues" / "Features" / "open" / "FEAT-001-t.md"
-    path.write_text(ticket)
-    (project / ".ahp" / "agent.yaml").write_text("submit: true\n")
-    assert ahp("run", "--script", "script.json", "--issue", "FEAT-001").return_value == 0
-    assert "stage: review" in path.read_text()
 
 
 @pytest.fixture

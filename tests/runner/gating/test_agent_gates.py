@@ -41,7 +41,7 @@ class Recorder:
 
 
 def of_tools(gate: ScriptedGate) -> list[str]:
-    return [trigger for trigger, tool, _ in gate.asked if tool]
+    return [trigger for trigger, tool in gate.asked if tool]
 
 
 def control(updated: Any, target: str = "tool.input.size", signal_id: str = "c1000000") -> Verdict:
@@ -127,7 +127,7 @@ def test_control_rewrites_the_arguments_and_they_are_judged_again() -> None:
     gate = ScriptedGate({PRE: [control(5), verdict(PRE)]})
     scene = Scene([call(size=50), "answer"], tools=[recorder.tool], gate=gate)
     assert recorder.calls == [Args(size=5)]
-    assert [tool["input"] for trigger, tool, _ in gate.asked if tool and trigger == PRE] == [
+    assert [tool["input"] for trigger, tool in gate.asked if tool and trigger == PRE] == [
         {"path": ".", "size": 50},
         {"path": ".", "size": 5},
     ]
@@ -241,98 +241,17 @@ def test_an_answer_the_gate_does_not_take_is_said_and_no_end() -> None:
     assert scene.turn.stop_reason == "DONE"
 
 
-def test_an_issue_is_started_submitted_and_closed_between_its_gates() -> None:
-    gate = ScriptedGate()
-    moves: list[tuple[str, str]] = []
-    settings = {"submit": True, "close": True}
-    scene = Scene(
-        [plan("a"), DONE, "done"], planning=True, gate=gate, issue="FEAT-1", move=lambda *m: moves.append(m), **settings
-    )
-    assert scene.turn.stop_reason == "DONE"
-    assert gate.triggers() == [
-        *("session-start", "prompt-submit", "pre-issue-start", "post-issue-start", "task-complete"),
-        *("pre-issue-submit", "post-issue-submit", "pre-issue-close", "post-issue-close"),
-    ]
-    assert all(issue == "FEAT-1" for _, _, issue in gate.asked)
-    assert moves == [("FEAT-1", "start"), ("FEAT-1", "submit"), ("FEAT-1", "close")]
-
-
-@pytest.mark.parametrize(
-    ("issue", "settings", "asked"), [(None, {"submit": True}, 0), ("FEAT-1", {}, 2), ("FEAT-1", {"close": True}, 4)]
-)
-def test_the_gates_of_an_issue_are_asked_as_the_settings_say(
-    issue: str | None, settings: dict[str, bool], asked: int
-) -> None:
-    gate = ScriptedGate()
-    Scene(["answer"], gate=gate, issue=issue, **settings)
-    assert len([trigger for trigger in gate.triggers() if "-issue-" in trigger]) == asked
-
-
-def test_a_refused_start_ends_the_run_before_the_model_is_asked() -> None:
-    moves: list[str] = []
-    gate = ScriptedGate({"pre-issue-start": [verdict("pre-issue-start", block(why="FEAT-0 is open"))]})
-    scene = Scene(["x"], gate=gate, issue="FEAT-1", move=lambda issue, verb: moves.append(verb))
-    assert scene.turn.stop_reason == "GATE_BLOCKED"
-    assert "FEAT-0 is open" in scene.turn.answer
-    assert (scene.turn.requests, moves) == (0, [])
-    assert scene.states == ["INTAKE", "BLOCKED"]
-
-
-def test_a_refused_submit_goes_back_to_work() -> None:
-    refused = verdict("pre-issue-submit", block(why="2 boxes open"))
-    gate = ScriptedGate({"pre-issue-submit": [refused, verdict("pre-issue-submit")]})
-    moves: list[str] = []
-    scene = Scene(
-        ["first", call(), "second"], gate=gate, issue="F", submit=True, move=lambda issue, verb: moves.append(verb)
-    )
-    assert (scene.turn.stop_reason, scene.turn.answer) == ("DONE", "second")
-    assert "2 boxes open" in scene.said[1]
-    assert "ahp blocked" in scene.said[1]
-    assert moves == ["start", "submit"]
-    assert scene.states == ["INTAKE", "EXECUTING", "VERIFYING", "RECOVERING", "EXECUTING", "VERIFYING", "DONE"]
-
-
-def test_a_submit_refused_to_the_end_is_blocked() -> None:
-    gate = ScriptedGate({"pre-issue-submit": [verdict("pre-issue-submit", block())]})
-    scene = Scene(["a", "b", "c"], gate=gate, issue="F", submit=True)
-    assert (scene.turn.stop_reason, scene.turn.requests) == ("GATE_BLOCKED", 3)
-    scene = Scene(["a"], gate=gate, issue="F", submit=True, max_replans=0)
-    assert scene.turn.stop_reason == "GATE_BLOCKED"
-
-
-@pytest.mark.parametrize(
-    ("answer", "action"), [('{"respond": "p1", "action": "acknowledge"}', "acknowledge"), ("go on", "dismiss")]
-)
-def test_a_prompt_at_submit_is_answered_before_the_issue_moves(answer: str, action: str) -> None:
-    big = verdict("pre-issue-submit", signal("prompt", "big", "25 files", signal_id="p1"))
-    gate = ScriptedGate({"pre-issue-submit": [big]})
-    scene = Scene(["the answer", answer], gate=gate, issue="F", submit=True)
-    assert (scene.turn.stop_reason, scene.turn.answer) == ("DONE", "the answer")
-    assert [response[1] for response in gate.responses] == [action]
-    assert "25 files" in scene.said[1]
-
-
-def test_an_issue_that_cannot_be_moved_ends_the_run() -> None:
-    def move(issue: str, verb: str) -> None:
-        raise AhpError("no such ticket")
-
-    scene = Scene(["x"], issue="F", move=move)
-    assert (scene.turn.stop_reason, scene.turn.answer) == ("ISSUE_ERROR", "could not start F: no such ticket")
-
-
 def test_what_the_gate_says_last_is_in_the_turn() -> None:
     tip = signal("aid", "tip", "well done", signal_id="a1")
-    gate = ScriptedGate({"post-issue-submit": [verdict("post-issue-submit", tip)]})
-    scene = Scene(["answer"], gate=gate, issue="F", submit=True)
+    gate = ScriptedGate({"task-complete": [verdict("task-complete", tip)]})
+    scene = Scene(["answer"], gate=gate)
     assert scene.turn.notes == ["ahp note: tip (a1): well done"]
 
 
 def test_roles_alternate_whatever_the_gate_says() -> None:
     given = [verdict(PRE, block()), control(5), verdict(PRE), prompt(), verdict(PRE)]
     answers = [plan("a"), call(), call(size=9), call(), "words", DONE, DONE, "done"]
-    scene = Scene(
-        answers, planning=True, gate=ScriptedGate({PRE: given}), tools=[Recorder().tool], issue="F", submit=True
-    )
+    scene = Scene(answers, planning=True, gate=ScriptedGate({PRE: given}), tools=[Recorder().tool])
     assert scene.turn.stop_reason == "DONE"
     for request in scene.model.requests:
         check_roles(request.messages)
@@ -349,7 +268,7 @@ def test_what_was_tried_is_told_to_the_gate_with_its_result() -> None:
     gate = ScriptedGate()
     Scene([call(size=2), call(size=200), "answer"], tools=[Recorder().tool], gate=gate)
     told = {"name": "look", "kind": "other", "writes": False, "input": {"path": ".", "size": 2}, "touched": ANY}
-    assert [(trigger, tool) for trigger, tool, _ in gate.asked if tool] == [
+    assert [(trigger, tool) for trigger, tool in gate.asked if tool] == [
         (PRE, told),
         ("post-tool-use", {**told, "output": "size 2", "code": "ok"}),
     ]

@@ -40,10 +40,9 @@ def test_what_the_gate_says_at_the_start_is_read_with_the_task() -> None:
 
 def test_a_refused_task_ends_the_run_before_the_model_is_asked() -> None:
     gate = ScriptedGate({"prompt-submit": [verdict("prompt-submit", block())]})
-    scene = Scene(["x"], gate=gate, issue="F")
+    scene = Scene(["x"], gate=gate)
     assert (scene.turn.stop_reason, scene.turn.requests) == ("GATE_BLOCKED", 0)
     assert "the gate refuses the task: no-look: it is secret" in scene.turn.answer
-    assert "pre-issue-start" not in gate.triggers()
 
 
 @pytest.mark.parametrize(("trigger", "reason"), [("session-start", "DONE"), ("prompt-submit", "GATE_ERROR")])

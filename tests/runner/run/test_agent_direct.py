@@ -110,7 +110,7 @@ def test_several_calls_of_a_reply_are_judged_and_made_in_order_and_answered_by_i
     gate = ScriptedGate({"pre-tool-use": judged})
     scene = Scene([Answer("I look.", "tool_calls", calls), "done"], tools=[tool], gate=gate)
     assert scene.turn.answer == "done"
-    pre = [asked["input"]["n"] for trigger, asked, _ in gate.asked if trigger == "pre-tool-use" and asked]
+    pre = [asked["input"]["n"] for trigger, asked in gate.asked if trigger == "pre-tool-use" and asked]
     assert pre == [1, 2, 3]
     assert [event["code"] for event in scene.of("tool_result")] == ["ok", "blocked", "ok"]
     assert f"Result of look (id1):\n{scene.framed('one')}" in scene.said[1]
@@ -186,8 +186,7 @@ def test_an_answer_may_come_late() -> None:
 
 def test_a_bug_is_no_end_of_a_run_but_leaves_its_event() -> None:
     events = EventLog(None)
-    agent = Agent(ScriptedModel(["x"]), gate=ScriptedGate({"pre-issue-start": lambda tool: 1 // 0}), events=events)  # type: ignore[arg-type,return-value]
-    agent.issue = "FEAT-1"
+    agent = Agent(ScriptedModel(["x"]), gate=ScriptedGate({"prompt-submit": lambda tool: 1 // 0}), events=events)  # type: ignore[arg-type,return-value]
     with pytest.raises(ZeroDivisionError):
         agent.run("task")
     assert events.seen[-1]["stop_reason"] == "ERROR ZeroDivisionError"

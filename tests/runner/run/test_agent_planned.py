@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,7 @@ from ahp.runner.models.model import Answer, ContextOverflow, NativeCall
 from ahp.runner.run.conversation import check_roles, estimate
 from ahp.runner.scripted import scripted_tool
 from ahp.runner.verification.result import VerificationResult
-from tests.runner.runs import DONE, REPLAN, Scene, block, call, plan
+from tests.runner.runs import DONE, REPLAN, Scene, call, plan
 from tests.runner.scripted_gate import ScriptedGate, signal, verdict
 
 PLANNED = ["INTAKE", "PLANNING", "EXECUTING", "VERIFYING", "DONE"]
@@ -195,43 +194,22 @@ def test_the_final_answer_is_guarded_and_uses_no_tool() -> None:
 def test_the_gate_may_be_answered_while_planning_and_at_the_end() -> None:
     gate = ScriptedGate(
         {
-            "pre-issue-start": [verdict("pre-issue-start", signal("prompt", "big", "large", signal_id="p1"))],
-            "pre-issue-submit": [verdict("pre-issue-submit", signal("prompt", "tip", "look again", signal_id="p2"))],
-            "post-issue-submit": [verdict("post-issue-submit", signal("aid", "tip", "well done", signal_id="a1"))],
+            "session-start": [verdict("session-start", signal("prompt", "big", "large", signal_id="p1"))],
+            "task-complete": [verdict("task-complete", signal("prompt", "tip", "look again", signal_id="p2"))],
         }
     )
     answers = [
         '{"respond": "p1", "action": "acknowledge"}',
         plan("a"),
         DONE,
-        "done",
         '{"respond": "p2", "action": "acknowledge"}',
+        "done",
     ]
-    scene = Scene(answers, planning=True, gate=gate, issue="FEAT-1", submit=True)
+    scene = Scene(answers, planning=True, gate=gate)
     assert scene.turn.stop_reason == "DONE"
     assert [(key, action) for key, action, _ in gate.responses] == [("p1", "acknowledge"), ("p2", "acknowledge")]
     assert "(p1): " in scene.said[0]
-    assert "To submit FEAT-1 is next." in scene.said[4]
-    assert (scene.turn.answer, scene.turn.notes) == ("done", ["ahp note: tip (a1): well done"])
-
-
-def test_the_answer_comes_before_the_issue_is_submitted_and_closed() -> None:
-    moved: list[str] = []
-    settings: dict[str, Any] = {"issue": "F", "submit": True, "close": True, "move": lambda i, verb: moved.append(verb)}
-    scene = Scene([plan("a"), DONE, *[DONE] * 3], planning=True, max_iterations=3, **settings)
-    assert (scene.turn.stop_reason, moved) == ("MAX_ITER", ["start"])
-    scene = Scene([plan("a"), DONE, "done"], planning=True, **settings)
-    assert (scene.turn.stop_reason, moved) == ("DONE", ["start", "start", "submit", "close"])
-    kinds = [event["event"] for event in scene.events]
-    assert kinds.index("answered") < len(kinds) - kinds[::-1].index("issue_moved") - 1
-    assert scene.turn.requests == 3
-
-
-def test_an_answer_given_before_a_refused_submit_is_given_anew() -> None:
-    refused = [verdict("pre-issue-submit", block()), verdict("pre-issue-submit")]
-    answers = [plan("a"), DONE, "too early", plan("b"), DONE, "done"]
-    scene = Scene(answers, planning=True, gate=ScriptedGate({"pre-issue-submit": refused}), issue="F", submit=True)
-    assert (scene.turn.answer, scene.turn.stop_reason) == ("done", "DONE")
+    assert scene.turn.answer == "done"
 
 
 def test_each_step_has_a_conversation_of_its_own() -> None:

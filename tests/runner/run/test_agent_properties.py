@@ -53,7 +53,6 @@ RULINGS = st.lists(
         | {
             "max_iterations": st.integers(0, 5),
             "context_tokens": st.none() | st.integers(0, 900),
-            "submit": st.booleans(),
         }
     ),
 )
@@ -63,11 +62,11 @@ def test_a_run_ends_in_order(
     gate = ScriptedGate(
         {
             "pre-tool-use": [ruling("pre-tool-use", kind) for kind in before],
-            "pre-issue-submit": [ruling("pre-issue-submit", kind) for kind in after],
+            "task-complete": [ruling("task-complete", kind) for kind in after],
         }
     )
     tool = scripted_tool("look", ["seen", AhpError("no"), "seen"])
-    scene = Scene(replies, tools=[tool], gate=gate, planning=planning, issue="FEAT-1", **limits)  # type: ignore[arg-type]
+    scene = Scene(replies, tools=[tool], gate=gate, planning=planning, **limits)  # type: ignore[arg-type]
     turn = scene.turn
     assert scene.events[-1]["event"] == "run_end"
     assert (turn.stop_reason == "DONE") is (turn.state is State.DONE)

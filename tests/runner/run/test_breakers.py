@@ -295,7 +295,7 @@ def test_long_output_is_shown_by_its_ends(limit: int, shown: str | None) -> None
 def test_a_run_under_every_limit_asks_the_gate_for_every_call() -> None:
     gate = ScriptedGate()
     Scene([call(n=1), call(n=2), "answer"], gate=gate)
-    assert [trigger for trigger, tool, _ in gate.asked if tool] == ["pre-tool-use", "post-tool-use"] * 2
+    assert [trigger for trigger, tool in gate.asked if tool] == ["pre-tool-use", "post-tool-use"] * 2
 
 
 def test_a_model_that_fails_for_a_time_is_asked_again() -> None:

@@ -56,10 +56,8 @@ class World:
 class Gate(ScriptedGate):
     """Blocks what is secret, rewrites what is unclamped, warns of what is loud; one aid after each call."""
 
-    def ask(
-        self, trigger: str, *, tool: Mapping[str, Any] | None = None, issue: str | None = None, dry: bool = False
-    ) -> Verdict:
-        self.asked.append((trigger, tool, issue))
+    def ask(self, trigger: str, *, tool: Mapping[str, Any] | None = None, dry: bool = False) -> Verdict:
+        self.asked.append((trigger, tool))
         what = tool["input"]["what"] if tool else ""
         key = f"{len(self.asked):08d}"
         if trigger == "post-tool-use":
@@ -70,7 +68,7 @@ class Gate(ScriptedGate):
             change = {"target": "tool.input.what", "original": what, "updated": "clamped", "reason": "too much"}
             less = verdict(trigger, signal("control", "c", "less", signal_id="c" + key), modifications=[change])
             return changing(less, tool)
-        if what == "loud" or trigger == "pre-issue-submit":
+        if what == "loud":
             return verdict(trigger, signal("prompt", "p", "loud", signal_id="d" + key))
         return verdict(trigger)
 
@@ -115,7 +113,7 @@ class Worker:
         return call("work", what=step)
 
 
-SETTINGS: dict[str, Any] = {"max_replans": 5, "max_same_blocks": 3, "submit": True}
+SETTINGS: dict[str, Any] = {"max_replans": 5, "max_same_blocks": 3}
 
 
 def agent(world: World, log: EventLog, *, model: Any = None, gate: Any = None, **settings: Any) -> Agent:
@@ -126,21 +124,19 @@ def agent(world: World, log: EventLog, *, model: Any = None, gate: Any = None, *
         config=AgentConfig(**{**SETTINGS, **settings}),
         root=nowhere(),
         events=log,
-        issue="FEAT-1",
-        move=lambda issue, verb: world.ran.append(f"{issue} {verb}"),
         verifiers={"seen": world},
     )
 
 
 @pytest.fixture
 def story(tmp_path: Path) -> list[bytes]:
-    """The lines of a run with two plans, a block, a rewrite, a prompt, red tests and a submit."""
+    """The lines of a run with two plans, a block, a rewrite, a prompt, and red tests."""
     world = World()
     log = EventLog(str(tmp_path / "story" / "events.jsonl"))
     turn = agent(world, log).run("the task")
     log.close()
     assert turn.stop_reason == "DONE", turn.answer
-    assert world.ran == ["FEAT-1 start", "first", "clamped", "loud", "last", "mended", "FEAT-1 submit"]
+    assert world.ran == ["first", "clamped", "loud", "last", "mended"]
     return (tmp_path / "story" / "events.jsonl").read_bytes().splitlines(keepends=True)
 
 
@@ -160,8 +156,6 @@ def killed(lines: list[bytes], path: Path) -> World:
         if event["event"] == "tool_call":
             what = event["args"]["what"]
             open_call = {"unclamped": "clamped"}.get(what, what)
-        if event["event"] == "issue_moved":
-            world.ran.append(f"{event['issue']} {event['verb']}")
     return world
 
 
@@ -175,7 +169,7 @@ def check_resumed(path: Path, world: World, before: list[str], turn: AgentTurn) 
     assert turn.stop_reason == "DONE", turn.answer
     assert world.ran[: len(before)] == before
     assert len(set(world.ran)) == len(world.ran), "something happened twice"
-    assert [what for what in world.ran if not what.startswith("FEAT")] == ["first", "clamped", "loud", "last", "mended"]
+    assert world.ran == ["first", "clamped", "loud", "last", "mended"]
     done = [event["step_id"] for event in events if event["event"] == "plan_step_end" and event["status"] == "done"]
     assert len(set(done)) == len(done), "a finished step was repeated"
     assert turn.requests == len([event for event in events if event["event"] == "model_request"])
@@ -184,7 +178,6 @@ def check_resumed(path: Path, world: World, before: list[str], turn: AgentTurn) 
     assert turn.plan.done
     again = RunState.of(events)
     assert again.stop_reason == "DONE"
-    assert {"start", "submit"} <= again.moved
 
 
 def every_kind_of_cut(story: list[bytes]) -> list[int]:
@@ -544,7 +537,7 @@ def test_what_cannot_be_resumed_is_said(tmp_path: Path) -> None:
 )
 def test_events_that_make_no_sense_are_an_error_with_their_number(tmp_path: Path, line: dict[str, Any]) -> None:
     config = {"enable_planning": False}
-    start = {"event": "run_start", "version": VERSION, "task": "t", "issue": None, "nonce": "n"}
+    start = {"event": "run_start", "version": VERSION, "task": "t", "nonce": "n"}
     start.update(model="m", endpoint=None, since="", policy=None, config=config)
     stamped = [{"at": "2026-01-01T00:00:00.000Z", **event} for event in (start, line)]
     with pytest.raises(AhpError, match="event 2 of this run cannot be read back"):
@@ -580,7 +573,7 @@ def test_a_log_that_holds_a_run_takes_no_other_one(tmp_path: Path) -> None:
     EventLog(str(path), resumes=True).close()  # the refused one has left it
 
 
-def test_a_run_with_another_issue_is_another_run(tmp_path: Path) -> None:
+def test_a_run_with_other_planning_is_another_run(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     direct(path)
     log = EventLog(str(path), resumes=True)
