@@ -4,7 +4,6 @@ They lie in a temporary folder, not in the project and not in `.git`, where test
 """
 
 import os
-import re
 import secrets
 import shutil
 import stat
@@ -24,20 +23,15 @@ _INSTALLED = ("node_modules", "vendor")  # folders that hold what a project depe
 _VENV = "pyvenv.cfg"  # is in every virtual environment of Python (PEP 405)
 _LARGEST = 1 << 20  # bytes of an ignored file that is copied
 _MOST = 200  # of them
-_CACHE = re.compile(r"cache|\.pyc$|\.egg-info/$", re.IGNORECASE)
 
 
 @dataclass
 class Checkout:
-    """The linked work tree of one step: the folder, and what is there but is never merged, since git ignores it.
-
-    `head` is the commit that it began at.
-    """
+    """The linked work tree of one step: the folder, and what is there but is never merged, since git ignores it."""
 
     folder: str
     repo: Repository
     index: str
-    head: str
     extra: list[str] = field(default_factory=list)
 
 
@@ -86,7 +80,7 @@ class Checkouts:
         if not _is_ours(self.folder):
             raise AhpError(f"{self.folder} is somebody else's")
         repo = self.store.check_out(tree, place, index)
-        made = Checkout(place, repo, index, repo.head_id())
+        made = Checkout(place, repo, index)
         for path in self._ignored_paths():
             self._bring(path, made)
         return made
@@ -94,12 +88,6 @@ class Checkouts:
     def tree(self, checkout: Checkout) -> str:
         """The tree of a checkout's files as they lie there now. Raises AhpError."""
         return self.store.take(checkout.repo, checkout.index, checkout.extra)
-
-    def left_out(self, checkout: Checkout) -> list[str]:
-        """What lies in a checkout that git ignores and that was not brought there, caches aside: it is not merged."""
-        if not os.path.isdir(checkout.folder):  # the step has removed it
-            return []
-        return [path for path in _ignored(checkout.repo) if path not in checkout.extra and not _CACHE.search(path)]
 
     def left_at(self, place: str, known: str) -> str:
         """The tree of a checkout that a killed run left; `known` where it is not there any more. Raises AhpError."""

@@ -344,8 +344,6 @@ class ParallelSteps:
         problem = run.problem
         self._look(run.beside, run.events, run.checkout)
         base, result = run.beside.base, run.beside.tree
-        self._tell_commits(run)
-        self._tell_left_out(run)
         try:
             known = self._state.merging
             if known is not None and known["step_id"] == run.step.id and self._work_trees.store.has(known["tree"]):
@@ -402,24 +400,6 @@ class ParallelSteps:
             path = os.path.join(self._events.folder, f"not-merged-{len(self._events.seen)}.patch")
             files.replace(path, changes)
             self.notes.append(f"What step {one_line(run.step.id, 80)} changed was not merged; it is in {path}.")
-
-    def _tell_commits(self, run: StepRun) -> None:
-        """What a step has committed stays out of the branch: its files are merged like all others."""
-        now = run.checkout.repo.head_id()
-        if now and now != run.checkout.head:
-            self.notes.append(
-                f"Step {one_line(run.step.id, 80)} has committed {now[:12]} in its own checkout: the files are merged, "
-                "the commit is on no branch of yours."
-            )
-
-    def _tell_left_out(self, run: StepRun) -> None:
-        """What git ignores is not merged; nobody else would say that it was made."""
-        left_out = self._work_trees.left_out(run.checkout)
-        if left_out:
-            self.notes.append(
-                f"Step {one_line(run.step.id, 80)} has made what git ignores and what is not merged: "
-                f"{prompts.files_named(left_out)}."
-            )
 
     def _break_off(self, run: StepRun) -> None:
         """Keeps where a step stood, for who resumes the run."""
