@@ -40,7 +40,7 @@ PLACE = "/cache/outcomes"
 REVERTED, FIXED, HOT_FIXED, RED = "reverted", "fixed", "hot-fixed", "red"
 _SURE = (REVERTED, RED)  # nothing is joined by lines there
 _DAY = 86400.0
-_MADE = 1  # of what is kept; another number reads all anew
+_MADE = 2  # of what is kept; another number reads all anew
 _FILES, _LINES = 20, 200  # of a fix; one that changes more files does other things beside
 _WIDE = 100  # files; the lines of larger commits are not read
 _AT_ONCE = 200
@@ -136,7 +136,7 @@ def aftermath(
 def _taken_back(facts: dict[str, Fact]) -> tuple[dict[str, str], set[str]]:
     """Of each commit that takes back another one whole, which; and those that were applied anew later.
 
-    It says so, as `git revert` does, or removes in each file what the other added, and adds what it removed.
+    It says so, as `git revert` does, or removes in each file what the other added, adds what it removed, and no more.
     """
     whole: dict[str, str] = {}
     anew: set[str] = set()
@@ -144,7 +144,8 @@ def _taken_back(facts: dict[str, Fact]) -> tuple[dict[str, str], set[str]]:
     for id, one in facts.items():
         hits = Counter(made[path, new, old] for path, old, new in one.taken if (path, new, old) in made)
         named = [of for of in one.names if of in facts and of != id]
-        named += [of for of, many in hits.items() if many == len(facts[of].taken)]
+        # A commit that does other things beside moves lines, or is one of many that changed these.
+        named += [of for of, many in hits.items() if many == len(facts[of].taken) == len(one.taken)]
         of = next((of for of in named if one.at - facts[of].at <= WITHIN * _DAY), "")
         if of in whole:
             anew.add(whole[of])
@@ -238,7 +239,7 @@ def _suspect(repo: Repository, fix: Fact, text: bytes) -> str:
     for path, lines in wanted.items() if len(wanted) <= _FILES else ():
         ranges = [f"-L{line},{line}" for line in lines[:_LINES]]
         since = f"--since={fix.at - WITHIN * _DAY:.0f}"
-        options = ("-w", "-M", "--incremental", "--ignore-revs-file=", since, *ranges)
+        options = ("-w", "-C", "--incremental", "--ignore-revs-file=", since, *ranges)
         try:
             told = repo.run("blame", *options, fix.parents[0], "--", path, objects=True)
         except GitError:  # a submodule, or what a partial clone lacks

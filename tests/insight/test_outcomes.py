@@ -129,6 +129,18 @@ def test_a_fix_is_of_whom_most_of_its_lines_are(dated: Repo, tmp_path: Path) -> 
     assert found == {wrong: FIXED} and moved not in found and other not in found
 
 
+def test_lines_that_move_to_another_file_are_not_taken_back_and_stay_of_whom_they_are(
+    dated: Repo, tmp_path: Path
+) -> None:
+    lines = "".join(f"the total of all values is counted here, part {number} of six\n" for number in range(6))
+    wrong = dated.commit("add six", a=TEXT + lines)
+    moved = dated.commit("tidy the files", a=TEXT, b=TEXT + lines)
+    assert read(dated, tmp_path / "kept").outcomes == {}
+    dated.commit("fix the total", b=TEXT + lines.replace("total", "sum"))
+    found = read(dated, tmp_path / "kept").outcomes
+    assert found == {wrong: FIXED} and moved not in found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("branch", ["release/1", "1.2.x", "v2.0", "hotfix-17"])
 def test_what_is_fixed_too_late_or_on_a_release_branch_is_told_apart(dated: Repo, tmp_path: Path, branch: str) -> None:
