@@ -80,4 +80,5 @@ class Check:
     @property
     def command(self) -> str:
         """The command line as a person would give it, without the files that it writes for us and reads of ours."""
-        return " ".join(word for word in self.argv if not any(one in word for one in _OURS))
+        words = (self.name if word == PLUGIN else word for word in self.argv)
+        return " ".join(word for word in words if not any(one in word for one in _OURS))

@@ -152,6 +152,11 @@ def test_what_is_configured_and_not_there_is_missing_with_the_command_that_insta
     assert {one.suggestion for one in found.values()} == {"pnpm install"}
 
 
+def test_the_command_of_a_check_names_its_program(tmp_path: Path) -> None:
+    write(tmp_path, **{"test_a.py": "import unittest\n"})
+    assert checks(tmp_path)["unittest"].command.endswith(" -m unittest discover -s . -p test*.py")
+
+
 def test_tools_that_are_not_on_the_path_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     node = '{"scripts": {"test": "x"}}'
     write(tmp_path, **{"go/go.mod": "", "rust/Cargo.toml": "", "web/package.json": node, "web/yarn.lock": ""})
