@@ -165,7 +165,14 @@ def _failure(file: str, case: Any) -> Failure:
 def eslint(project: Project, env: Mapping[str, str]) -> list[Check]:
     folders = set(project.folders_where(_ESLINT_FILE.match))
     folders |= {one for one in project.folders_with("package.json") if "eslintConfig" in manifest(project, one)}
-    return [_eslint_check(project, folder, env) for folder in tops(upper_first(folders))]
+    found = [_eslint_check(project, folder, env) for folder in tops(upper_first(folders))]
+    return [one for one in found if one.argv or _names_eslint(project, one.directory)]
+
+
+def _names_eslint(project: Project, folder: str) -> bool:
+    """Whether a package.json speaks of eslint, or there is none: settings alone can be a leftover."""
+    manifests = [path for one in tools.upwards(folder) if project.has(path := joined(one, "package.json"))]
+    return not manifests or any("eslint" in project.text(path) for path in manifests)
 
 
 def _eslint_check(project: Project, folder: str, env: Mapping[str, str]) -> Check:

@@ -94,7 +94,7 @@ def test_a_project_in_a_folder_of_a_repository_is_looked_at_alone(repo: Any) -> 
 
 
 def test_linters_come_first_and_tests_behind_them(tmp_path: Path) -> None:
-    write(tmp_path, **{"test_a.py": PYTHON, "ruff.toml": "", "web/package.json": VITEST, "web/eslint.config.js": ""})
+    write(tmp_path, **{"test_a.py": PYTHON, "ruff.toml": "", "web/package.json": VITEST, "eslint.config.js": ""})
     found = list(checks(tmp_path).values())
     assert [one.kind for one in found] == ["lint", "lint", "tests", "tests"]
     assert {one.kind for one in found} == set(project_verifier.KINDS)
@@ -143,7 +143,8 @@ def test_the_project_s_own_interpreter_is_taken(tmp_path: Path) -> None:
 
 
 def test_what_is_configured_and_not_there_is_missing_with_the_command_that_installs_it(tmp_path: Path) -> None:
-    write(tmp_path, **{"package.json": VITEST, "pnpm-lock.yaml": "", "eslint.config.js": ""})
+    needs = json.dumps({"devDependencies": {"vitest": "3", "eslint": "9"}})
+    write(tmp_path, **{"package.json": needs, "pnpm-lock.yaml": "", "eslint.config.js": ""})
     found = checks(tmp_path)
     assert {one.missing for one in found.values()} == {
         "vitest is not installed",
@@ -155,6 +156,16 @@ def test_what_is_configured_and_not_there_is_missing_with_the_command_that_insta
 def test_the_command_of_a_check_names_its_program(tmp_path: Path) -> None:
     write(tmp_path, **{"test_a.py": "import unittest\n"})
     assert checks(tmp_path)["unittest"].command.endswith(" -m unittest discover -s . -p test*.py")
+
+
+def test_settings_of_an_eslint_that_no_package_names_are_no_check(tmp_path: Path) -> None:
+    write(tmp_path, **{"package.json": VITEST, "web/.eslintrc.json": "{}"})
+    assert list(checks(tmp_path)) == ["vitest"]
+    write(tmp_path, **{"package.json": '{"scripts": {"lint": "eslint ."}}'})
+    assert checks(tmp_path)["eslint in web"].missing == "eslint is configured, and not installed"
+    program(tmp_path / "node_modules/.bin/eslint", "")
+    write(tmp_path, **{"package.json": VITEST})
+    assert checks(tmp_path)["eslint in web"].argv  # it came along with another package
 
 
 def test_tools_that_are_not_on_the_path_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
