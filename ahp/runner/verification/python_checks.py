@@ -53,11 +53,16 @@ def tests(project: Project, env: Mapping[str, str]) -> list[Check]:
             script = () if configured else _script_of_tox(project, folder)
             if script:
                 read = partial(outcomes.by_exit_code, what=script[0], file="tox.ini")
-                found.append(Check("tox-test", "tests", folder, (python, *script), read))
+                found.append(Check("tox-test", "tests", folder, (python, *script), read, _active(python, env)))
                 continue
             of_pytest = configured or _is_pytest(project, folder, below, own)
             found.append(_module(project, folder, files, python, env, of_pytest=of_pytest))
     return found
+
+
+def _active(python: str, env: Mapping[str, str]) -> dict[str, str]:
+    """What finds the programs beside an interpreter first, as in an active environment: tests start them by name."""
+    return {"PATH": os.pathsep.join(filter(None, [os.path.dirname(python), env.get("PATH", "")]))}
 
 
 def _configures_pytest(project: Project, folder: str) -> bool:
@@ -109,6 +114,7 @@ def _module(
         partial(read_pytest, python=python) if of_pytest else read_unittest,
         # The plugin takes them back.
         {
+            **_active(python, env),
             "PYTHONPATH": os.pathsep.join(filter(None, [PLUGINS, env.get("PYTHONPATH", "")])),
             "AHP_TEST_RECORD": RECORD,
         },

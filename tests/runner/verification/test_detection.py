@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -140,6 +141,15 @@ def test_the_project_s_own_interpreter_is_taken(tmp_path: Path) -> None:
     assert (found("lib"), found()) == (inner, own)
     named = program(root / "env-of-uv" / "bin" / "python", "")
     assert found(UV_PROJECT_ENVIRONMENT="env-of-uv") == named
+
+
+def test_programs_of_the_virtual_environment_come_first_for_python_tests(tmp_path: Path) -> None:
+    write(tmp_path, **{"a/test_a.py": PYTHON, "a/setup.py": "", "b/tests.py": "", "b/run.py": "", "a/pytest.ini": ""})
+    write(tmp_path, **{"b/tox.ini": "[testenv]\ncommands = python run.py\n"})
+    bins = {one: os.path.dirname(program(tmp_path / one / ".venv/bin/python", "")) for one in "ab"}
+    found = checks(tmp_path)
+    assert found["pytest in a"].env["PATH"].split(os.pathsep)[0] == bins["a"]
+    assert found["tox-test in b"].env["PATH"].split(os.pathsep)[0] == bins["b"]
 
 
 def test_what_is_configured_and_not_there_is_missing_with_the_command_that_installs_it(tmp_path: Path) -> None:
