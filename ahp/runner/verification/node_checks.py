@@ -181,23 +181,26 @@ def _eslint_check(project: Project, folder: str, env: Mapping[str, str]) -> Chec
         *(program, "eslint", "lint", folder, PRESETS["eslint"]["run"][3:]),  # without `npx --no-install eslint`
         missing="eslint is configured, and not installed",
         suggestion=f"{_manager(project, folder)} install",
-        read=_read_eslint,
+        read=partial(_read_eslint, project=project),
         toolchain=partial(tools.node_versions, project, folder, program, env),
     )
 
 
-def _read_eslint(ran: Ran) -> VerificationResult:
+def _read_eslint(ran: Ran, project: Project) -> VerificationResult:
+    """What eslint found, but for files that git ignores, such as a report of coverage: nobody commits them."""
     try:
         files: Any = jsontext.decode(ran.out.decode("utf-8", "replace"))
-        found = [
-            (str(file["filePath"]), message)
+        told = [
+            (outcomes.relative(str(file["filePath"]), ran), message)
             for file in files
             for message in file["messages"]
             if message["severity"] == 2
         ]
+        ignored = project.ignored({path for path, _ in told})
+        found = [(path, message) for path, message in told if path not in ignored]
         details = [
             detail(
-                outcomes.relative(path, ran),
+                path,
                 line if isinstance(line := message.get("line"), int) else None,
                 f"{message['ruleId']}: {message['message']}" if message.get("ruleId") else str(message["message"]),
             )
@@ -206,7 +209,8 @@ def _read_eslint(ran: Ran) -> VerificationResult:
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return outcomes.crash(ran, "eslint")
     if found:
-        told = "eslint --fix fixes some of them." if any("fix" in message for _, message in found) else ""
-        told = told or outcomes.start(details)
-        return VerificationResult("lint_failure", f"eslint found {counted(len(found), 'error')}", details, told)
-    return VerificationResult("passed", "eslint found nothing") if not ran.code else outcomes.crash(ran, "eslint")
+        fix = "eslint --fix fixes some of them." if any("fix" in message for _, message in found) else ""
+        fix = fix or outcomes.start(details)
+        return VerificationResult("lint_failure", f"eslint found {counted(len(found), 'error')}", details, fix)
+    explained = not ran.code or (ran.code == 1 and told)
+    return VerificationResult("passed", "eslint found nothing") if explained else outcomes.crash(ran, "eslint")

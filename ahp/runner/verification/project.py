@@ -151,6 +151,15 @@ class Project:
                 return None
         return _digest(contents)
 
+    def ignored(self, paths: Iterable[str]) -> set[str]:
+        """Those of these paths that git ignores."""
+        if self.repository is None:
+            return set()
+        asked = "".join(f"{self.prefix}{path}\0" for path in paths).encode("utf-8", "surrogatepass")
+        return set(
+            self._below(names(self.repository.run("check-ignore", "-z", "--stdin", stdin=asked, ok=(0, 1, 128))))
+        )
+
     def ignored_digest(self) -> str:
         """SHA-256 of the files that git ignores, such as local settings, outside of folders that it ignores."""
         assert self.repository is not None and self._state is not None

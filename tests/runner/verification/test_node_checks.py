@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ahp.runner.verification.node_checks import _read_eslint, _read_jest, _read_script
+from ahp.runner.verification.project import Project
 from tests.runner.verification.projects import checks, ran, verify, write
 
 NPM = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
@@ -172,20 +175,31 @@ ESLINT = {
 }
 
 
-def test_errors_of_eslint_are_red_and_warnings_are_not() -> None:
-    found = _read_eslint(ran(1, json.dumps([ESLINT])))
+def test_errors_of_eslint_are_red_and_warnings_are_not(tmp_path: Path) -> None:
+    project = Project(str(tmp_path))
+    found = _read_eslint(ran(1, json.dumps([ESLINT])), project)
     assert (found.type, found.summary) == ("lint_failure", "eslint found 1 error")
     assert (found.details[0].place, found.details[0].error) == ("a.js:4", "no-undef: x")
     assert "--fix" in found.suggestion
     bare = {"filePath": "/p/a.js", "messages": [{"severity": 2, "ruleId": None, "message": "Parsing error"}]}
-    assert _read_eslint(ran(1, json.dumps([bare]))).details[0].place == "a.js"
+    assert _read_eslint(ran(1, json.dumps([bare])), project).details[0].place == "a.js"
     warned = {"filePath": "/p/a.js", "messages": [{"severity": 1, "message": "x"}]}
-    assert _read_eslint(ran(0, json.dumps([warned]))).type == "passed"
+    assert _read_eslint(ran(0, json.dumps([warned])), project).type == "passed"
+
+
+def test_what_eslint_finds_in_a_file_that_git_ignores_is_nobodys(repo: Any) -> None:
+    write(repo.root, **{".gitignore": "coverage\n", "coverage/sorter.js": "", "sub/coverage/a.js": ""})
+    for folder in (".", "sub"):
+        project = Project(os.path.join(repo.root, folder))
+        report = [{**ESLINT, "filePath": os.path.join(project.root, one)} for one in ("coverage/a.js", "b.js")]
+        both, one = (ran(1, json.dumps(told), folder=project.root) for told in (report, report[:1]))
+        assert [found.place for found in _read_eslint(both, project).details] == ["b.js:4"]
+        assert _read_eslint(one, project).type == "passed"
 
 
 @pytest.mark.parametrize(("code", "out"), [(2, "Oops"), (1, "[]"), (0, "{}"), (0, "[3]"), (0, "[" * 100_000)])
-def test_an_output_of_eslint_that_is_none_is_no_pass(code: int, out: str) -> None:
-    assert _read_eslint(ran(code, out)).type == ("crash" if out != "{}" else "passed")
+def test_an_output_of_eslint_that_is_none_is_no_pass(tmp_path: Path, code: int, out: str) -> None:
+    assert _read_eslint(ran(code, out), Project(str(tmp_path))).type == ("crash" if out != "{}" else "passed")
 
 
 @pytest.mark.tools
