@@ -29,7 +29,9 @@ function shell([flag, command, ...rest]) {
     const others = own ? (/--test-reporter-destination/.test(command) ? "" : "--test-reporter-destination=stdout ") : SPEC;
     return `--test-reporter=${__filename} --test-reporter-destination=stdout ${others}${found}`;
   });
-  const mocha = /(?<=(?:^|[\s"'/(])mocha)(?=\s|$)[^&|;]*/g;
+  // Where a script is called mocha too, the word is the program only at the beginning of a command.
+  const script = /"scripts"\s*:\s*\{[^}]*"mocha"\s*:/.test(text(process.env.npm_package_json ?? "package.json"));
+  const mocha = script ? /(?<=(?:^|[&|;])\s*mocha)(?=\s|$)[^&|;]*/g : /(?<=(?:^|[\s"'/(])mocha)(?=\s|$)[^&|;]*/g;
   const other = /\s(?:-R|--reporter)[\s=]\S+/g;
   used = used.replace(mocha, (words) => ((begun += 1), ` --reporter ${__filename}${words.replace(other, "")}`));
   const known = begun && (major > 18 || (major === 18 && minor > 16));

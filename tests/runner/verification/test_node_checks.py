@@ -12,7 +12,7 @@ import pytest
 
 from ahp.runner.verification.node_checks import _read_eslint, _read_jest, _read_script
 from ahp.runner.verification.project import Project
-from tests.runner.verification.projects import checks, ran, verify, write
+from tests.runner.verification.projects import checks, program, ran, verify, write
 
 NPM = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
 
@@ -185,6 +185,14 @@ def test_errors_of_eslint_are_red_and_warnings_are_not(tmp_path: Path) -> None:
     assert _read_eslint(ran(1, json.dumps([bare])), project).details[0].place == "a.js"
     warned = {"filePath": "/p/a.js", "messages": [{"severity": 1, "message": "x"}]}
     assert _read_eslint(ran(0, json.dumps([warned])), project).type == "passed"
+
+
+@NPM
+def test_a_script_called_mocha_that_another_script_names_is_no_call_of_mocha(tmp_path: Path) -> None:
+    manifest = json.dumps({"scripts": {"test": "all lint mocha", "mocha": "true"}})
+    write(tmp_path, **{"package.json": manifest})
+    program(tmp_path / "node_modules/.bin/all", '[ "$*" = "lint mocha" ]')
+    assert verify(tmp_path).type == "passed"
 
 
 def test_what_eslint_finds_in_a_file_that_git_ignores_is_nobodys(repo: Any) -> None:
