@@ -8,11 +8,12 @@ from ahp.facts import tool
 from ahp.gate.decide import decide
 from ahp.hosts.api import Gate
 from ahp.hosts.issue import branches_of
-from ahp.hosts.verdict_text import say
+from ahp.hosts.verdict_text import say, steps_of
 from ahp.protocol.event import Event, identify
+from ahp.protocol.signals import reason_of
 from ahp.protocol.verdict import Verdict
 from ahp.shell import monoco
-from ahp.system import boundaries, environ, process
+from ahp.system import boundaries, environ, jsontext, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
@@ -28,6 +29,7 @@ class IssueGate(NamedTuple):
     step: str
     issue: str
     folder: str
+    json: bool
     host: str = "exec"
     solution: str = ""
 
@@ -62,7 +64,13 @@ def through_the_gate(argv: list[str], asking: str) -> int:
     """Judges a command, runs it, judges what follows; its exit code. `asking` is the host: exec, shim."""
     env = environ.current()
     gates = gates_of(argv, asking)
-    for verdict in ask(gates):
+    verdicts = ask(gates)
+    told_json = any(env.get(name, "").lower() in ("1", "true") for name in ("AGENT_FLAG", "MONOCO_AGENT"))
+    as_json = told_json or any(gate.json for gate in gates)
+    for verdict in verdicts:
+        if verdict.denied and as_json:
+            print(jsontext.encode(_refusal(verdict)))
+            return 1
         if say(verdict, identify(env), env):
             return 1
     code = process.attached(argv, {**env, **followed(gates)})
@@ -70,6 +78,15 @@ def through_the_gate(argv: list[str], asking: str) -> int:
         for after in follow(gates):
             say(after, identify(env), env)
     return code
+
+
+def _refusal(verdict: Verdict) -> dict[str, object]:
+    """A refusal as Monoco words its own, for who reads its JSON."""
+    blocks = [signal for signal in verdict.signals if signal.intensity == "block"]
+    reasons = [f"[{signal.context['rule']}] {reason_of(signal.payload)}" for signal in blocks]
+    steps = [step for signal in blocks for step in steps_of(signal.payload)]
+    error = f"{verdict.trigger} refused by ahp: {'; '.join(reasons)}"
+    return {"error": error, "suggestions": steps, "decision": "deny"}
 
 
 def _commands(argv: list[str]) -> list[dict[str, Any]]:
@@ -112,7 +129,7 @@ def _gates(move: monoco.Move, root: str, host: str) -> list[IssueGate]:
         if event.view is None:
             raise AhpError("issues live in a git repository; there is none here")
         steps = life.gates(of_issue(event.view, issue, event.project).get(issue).phase, move.goal, move.solution)
-    return [IssueGate(step, issue, folder, host, move.solution) for step in steps]
+    return [IssueGate(step, issue, folder, move.json, host, move.solution) for step in steps]
 
 
 def _branch_tip(repo: Repository, issue: str) -> RangeView | None:

@@ -17,6 +17,7 @@ _ISSUE = Spec(
         "--dependency=",
         "--related=",
         "--tag=",
+        "--json",
     ),
     {"s": "--solution"},
     "stpdr",
@@ -49,6 +50,7 @@ class Move(NamedTuple):
     """The stage that an `update` sets, "done" for `--status closed`; "" for the other commands."""
     root: str
     """The folder of `--root`, "" when none is given."""
+    json: bool
     solution: str = ""
     """What a `close` or `update` says the issue is closed as, "" where it says nothing."""
 
@@ -69,4 +71,4 @@ def read(args: list[str]) -> Move | None:
         return None
     issue = rest.operands[1] if len(rest.operands) > 1 else ""
     solution = values.get("--solution", "").lower()
-    return Move(command, issue, goal, values.get("--root", ""), solution)
+    return Move(command, issue, goal, values.get("--root", ""), "--json" in rest.flags, solution)

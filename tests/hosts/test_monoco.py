@@ -161,6 +161,8 @@ def test_an_issue_passes_the_gate_by_the_wrapper(lab: Repo) -> None:
         assert (refused.returncode, refused.stdout) == (1, b"")
         assert b"refused by open-boxes" in refused.stderr
         assert (stage(lab), lab.head(), lab.git("status", "--porcelain")) == ("stage: doing", head, "")
+    told = json.loads(lab.run(AHP, "exec", "--", "monoco", "issue", "submit", ID, "--json").stdout)
+    assert (told["decision"], told["suggestions"]) == ("deny", ["finish 'A user can sign in'"])
 
     mend(lab)
     assert "reviewers are told" in done(lab, AHP, "exec", "--", "monoco", "issue", "submit", ID)

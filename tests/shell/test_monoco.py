@@ -8,12 +8,12 @@ from ahp.shell.monoco import Move, arguments, read
 @pytest.mark.parametrize(
     ("line", "move"),
     [
-        ("issue submit FEAT-0001", Move("submit", "FEAT-0001", "", "")),
-        ("--root D issue start --no-hooks FEAT-0001 --json", Move("start", "FEAT-0001", "", "D")),
-        ("issue close -s implemented FEAT-0001 --root=E", Move("close", "FEAT-0001", "", "E", "implemented")),
-        ("issue update FEAT-0001 --stage Review", Move("update", "FEAT-0001", "review", "")),
-        ("issue update -t x FEAT-0001 --status=closed", Move("update", "FEAT-0001", "done", "")),
-        ("issue submit", Move("submit", "", "", "")),
+        ("issue submit FEAT-0001", Move("submit", "FEAT-0001", "", "", False)),
+        ("--root D issue start --no-hooks FEAT-0001 --json", Move("start", "FEAT-0001", "", "D", True)),
+        ("issue close -s implemented FEAT-0001 --root=E", Move("close", "FEAT-0001", "", "E", False, "implemented")),
+        ("issue update FEAT-0001 --stage Review", Move("update", "FEAT-0001", "review", "", False)),
+        ("issue update -t x FEAT-0001 --status=closed", Move("update", "FEAT-0001", "done", "", False)),
+        ("issue submit", Move("submit", "", "", "", False)),
         ("issue update FEAT-0001 --title x", None),
         ("issue update FEAT-0001 --status open", None),
         ("issue list", None),

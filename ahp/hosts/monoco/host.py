@@ -55,7 +55,7 @@ def answer(trigger: str, issue: str, solution: str = "") -> dict[str, object]:
     makes of the issue."""
     when, _, step = trigger.partition("-issue-")
     try:
-        gate = IssueGate(step, named(issue), os.getcwd(), "monoco", solution.lower())
+        gate = IssueGate(step, named(issue), os.getcwd(), True, "monoco", solution.lower())
         if when == "post" and f"{step} {gate.issue}" in os.environ.get(FOLLOWED, "").split(","):
             return {"decision": "allow", "message": "", "suggestions": []}
         return result(decide(gate.event(when)))
