@@ -14,7 +14,7 @@ _SHOWN = 3  # items of a list
 _IN_TEST = 1000
 BOUNDS = (
     "for all facts of these types, absent and null ones too: integers of any size, floats that are numbers, texts of"
-    " Unicode up to U+10FFFF, lists of any length"
+    " Unicode up to U+2FFFF, lists of any length"
 )
 
 

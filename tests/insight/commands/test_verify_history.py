@@ -191,7 +191,7 @@ def test_keys_that_are_none_are_an_error(
 
 
 def test_an_older_policy_is_not_in_force(world: World, clone: Repo, capsys: pytest.CaptureFixture[str]) -> None:
-    """Signed by the judge's own key: a server that read an old policy, or one that was told to."""
+    """Signed by the judge's own key: a server that read an old policy, or one that was told to (CVE-2026-44544)."""
     stricter = next(one for one in world.line if "stricter" in clone.git("log", "-1", "--format=%s", one))
     told = json.loads(base64.b64decode(json.loads(envelope(clone, world.line[-1]))["payload"]))
     told["predicate"][statements.JUDGED]["policies"][0]["commit"] = clone.git("rev-parse", f"{stricter}^")
