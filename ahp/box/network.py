@@ -10,7 +10,7 @@ import re
 import select
 import socket
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ahp.box import init
@@ -23,7 +23,7 @@ _AUTHORITY = re.compile(rb"([A-Za-z0-9_.-]+)(?::([0-9]{1,5}))?")
 _PLAIN = re.compile(rb"http://([^/?#]+)(/[^#]*)", re.IGNORECASE)
 # Of one connection, not of the message (RFC 9110, 7.6.1); `expect` is answered here.
 _OF_CONNECTION = {b"connection", b"keep-alive", b"te", b"trailer", b"upgrade", b"host", b"expect"}
-_FOR_PROXIES = b"proxy-"
+_LENGTHS = {b"content-length", b"transfer-encoding"}
 _MOST = 256  # connections at once
 _HEAD, _IDLE = 60, 900  # s that is waited for a request, and for more of a message
 _LINGERS = 2  # s that a client may go on talking after its answer
@@ -132,9 +132,9 @@ def _exchange(client: socket.socket, listed: set[str]) -> None:
             server.sendall(inner.trailing_data[0])
             _relay(client, server)
     except h11.ProtocolError as error:
-        _say(inner, client, 400, "Bad request", str(error))
+        _say(client, 400, "Bad request", str(error))
     except _Refused as refused:
-        _say(inner, client, *refused.args)
+        _say(client, *refused.args)
 
 
 def _event(side: "h11.Connection", peer: socket.socket) -> object:
@@ -151,22 +151,17 @@ def _event(side: "h11.Connection", peer: socket.socket) -> object:
 
 
 def _target(request: "h11.Request") -> tuple[str, int, bytes]:
-    """Name, port and path that a request is for. Raises _Refused where it is for anything but a name, or for two."""
+    """Name, port and path that a request is for; its `Host` has no say (RFC 9112, 3.2.2). Raises _Refused where that
+    is no name.
+    """
     told = _PLAIN.fullmatch(request.target)
     wanted = request.target if request.method == b"CONNECT" else told[1] if told else b""
     host = _AUTHORITY.fullmatch(wanted)
     if host is None or (request.method == b"CONNECT" and not host[2]):
         raise _Refused(400, "Bad request", "this proxy takes `CONNECT name:port` and `http://name/path`")
-    if {b"content-length", b"transfer-encoding"} <= {header for header, _ in request.headers}:
+    if {header for header, _ in request.headers} >= _LENGTHS:
         raise _Refused(400, "Bad request", "the request says twice how long it is")
-    name, port = host[1].lower(), int(host[2] or 80)
-    for header, value in request.headers:
-        if header == b"host":
-            second = _AUTHORITY.fullmatch(value)
-            default = port if request.method == b"CONNECT" else 80
-            if second is None or (second[1].lower(), int(second[2] or default)) != (name, port):
-                raise _Refused(400, "Bad request", "the line of the request and its `Host` name two places")
-    return name.decode().rstrip("."), port, told[2] if told else b""
+    return host[1].lower().decode().rstrip("."), int(host[2] or 80), told[2] if told else b""
 
 
 def _pass_on(
@@ -177,48 +172,25 @@ def _pass_on(
     client: socket.socket,
     server: socket.socket,
 ) -> None:
-    """Writes the request anew, then the answer."""
+    """Writes the request anew; the answer, with which the connection ends, stays as it is."""
     import h11
 
     outer = h11.Connection(h11.CLIENT)
-    headers = [(b"Host", host.encode()), *_kept(request.headers)]
+    listed = [value for header, value in request.headers if header == b"connection"]
+    left = _OF_CONNECTION | {one.strip().lower() for value in listed for one in value.split(b",")} - _LENGTHS
+    kept = [one for one in request.headers if one[0] not in left and not one[0].startswith(b"proxy-")]
+    headers = [(b"Host", host.encode()), *kept, (b"Connection", b"close")]
     server.sendall(outer.send(h11.Request(method=request.method, target=path, headers=headers)) or b"")
-    _copy_body(inner, client, outer, server)
-    try:
-        while isinstance(answer := _event(outer, server), h11.InformationalResponse):
-            pass
-    except h11.ProtocolError as error:
-        raise _Refused(502, "Bad answer", str(error)) from None
-    if isinstance(answer, h11.Response):
-        head = h11.Response(status_code=answer.status_code, reason=answer.reason, headers=_kept(answer.headers))
-        client.sendall(inner.send(head) or b"")
-        _copy_body(outer, server, inner, client)
+    while isinstance(event := _event(inner, client), h11.Data):
+        server.sendall(outer.send(h11.Data(data=event.data)) or b"")
+    server.sendall(outer.send(h11.EndOfMessage()) or b"")
+    _copy(server, client)
 
 
-def _copy_body(read: "h11.Connection", source: socket.socket, written: "h11.Connection", sink: socket.socket) -> None:
-    import h11
-
-    while isinstance(event := _event(read, source), h11.Data):
-        sink.sendall(written.send(h11.Data(data=event.data)) or b"")
-    sink.sendall(written.send(h11.EndOfMessage()) or b"")
-
-
-def _kept(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers of the message, and that the connection ends with it."""
-    named = {one.strip().lower() for header, value in headers if header == b"connection" for one in value.split(b",")}
-    left = (_OF_CONNECTION | named) - {b"content-length", b"transfer-encoding"}
-    kept = [(name, value) for name, value in headers if name not in left and not name.startswith(_FOR_PROXIES)]
-    return [*kept, (b"Connection", b"close")]
-
-
-def _say(inner: "h11.Connection", client: socket.socket, status: int, reason: str, words: str) -> None:
-    """Answers in words, where an answer has not begun."""
-    import h11
-
-    if inner.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-        body = f"ahp box: {words}\n".encode("utf-8", "replace")
-        head = f"HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain\r\nContent-Length: {len(body)}\r\n"
-        client.sendall(head.encode() + b"Connection: close\r\n\r\n" + body)
+def _say(client: socket.socket, status: int, reason: str, words: str) -> None:
+    body = f"ahp box: {words}\n".encode("utf-8", "replace")
+    head = f"HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain\r\nContent-Length: {len(body)}\r\n"
+    client.sendall(head.encode() + b"Connection: close\r\n\r\n" + body)
 
 
 def _relay(one: socket.socket, other: socket.socket) -> None:
