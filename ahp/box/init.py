@@ -6,7 +6,6 @@ While it is open, each further byte is the number of a signal for the call; when
 a call and without another process the box ends. On NETWORK it hands out what `ahp.box.network` needs from here.
 """
 
-import array
 import json
 import os
 import select
@@ -26,15 +25,13 @@ class Call:
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection, self.pid = connection, 0
-        self.said, self.files = b"", array.array("i")
+        self.said = b""
+        self.files: list[int] = []
 
     def hear(self) -> None:
         """Reads what came; raises EOFError at the end of the connection."""
-        space = socket.CMSG_SPACE(3 * self.files.itemsize)
-        data, rights, _, _ = self.connection.recvmsg(1 << 16, space)
-        for level, kind, content in rights:
-            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-                self.files.frombytes(content[: len(content) - len(content) % self.files.itemsize])
+        data, given, _, _ = socket.recv_fds(self.connection, 1 << 16, 3)
+        self.files += given
         if not data:
             raise EOFError
         if self.pid:

@@ -6,7 +6,6 @@ its owner alone, holds what lasts between its boxes (`/tmp`, the home, the layer
 `start` for who looks whether there is a box, `alive` for its keeper.
 """
 
-import array
 import fcntl
 import json
 import os
@@ -182,9 +181,8 @@ class _Launcher:
             connection.connect(f"/proc/self/fd/{here}/socket")  # a path of its own may be too long for sockets
             connection.settimeout(_STARTING)
             data = json.dumps(request).encode("ascii") + b"\n"
-            given = array.array("i", [_given(number) for number in (0, 1, 2)])
-            sent = connection.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, given)])
-            connection.sendall(data[sent:])
+            given = [_given(number) for number in (0, 1, 2)]
+            connection.sendall(data[socket.send_fds(connection, [data], given) :])
             for file in given:
                 if file > 2:
                     os.close(file)
@@ -387,12 +385,10 @@ def _uncover(covers: list[str]) -> None:
 
 def _given(number: int) -> int:
     """A file for the call: a folder of the host would be a way out of the box."""
-    try:
-        if stat.S_ISDIR(os.fstat(number).st_mode):
-            return os.open(os.devnull, os.O_RDWR)
-    except OSError:  # it is closed
-        return os.open(os.devnull, os.O_RDWR)
-    return number
+    with suppress(OSError):  # it is closed
+        if not stat.S_ISDIR(os.fstat(number).st_mode):
+            return number
+    return os.open(os.devnull, os.O_RDWR)
 
 
 def _umask() -> int:
