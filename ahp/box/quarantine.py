@@ -427,6 +427,13 @@ class _Sync:
         """Writes the index anew from the list: no flags, no extensions, none of git's paths."""
         links = {one for one in self.listed if one.startswith(b"160000 ")}
         lines = [one for one in self.entries if _ENTRY.fullmatch(one) or one in links]
+        new = f"{self.copy.folder}/index.new"
+        if os.path.lexists(new):
+            os.unlink(new)
+        as_new = {"GIT_INDEX_FILE": new}
+        self.copy.git("update-index", "-z", "--index-info", stdin=b"\0".join([*lines, b""]), more=as_new)
+        if not os.path.exists(new):
+            self.copy.git("read-tree", "--empty", more=as_new)
         lock, until = f"{self.copy.git_dir}/index.lock", time.monotonic() + _BUSY
         while True:
             try:
@@ -437,18 +444,6 @@ class _Sync:
                     self.told.append("the index is locked by another git, so what was staged in the box waits")
                     return
                 time.sleep(0.05)
-        new = f"{self.copy.folder}/index.new"
-        try:
-            if os.path.lexists(new):
-                os.unlink(new)
-            self.copy.git(
-                "update-index", "-z", "--index-info", stdin=b"\0".join([*lines, b""]), more={"GIT_INDEX_FILE": new}
-            )
-            if not os.path.exists(new):
-                self.copy.git("read-tree", "--empty", more={"GIT_INDEX_FILE": new})
-            shutil.copyfile(new, lock)
-            os.rename(lock, f"{self.copy.git_dir}/index")
-        except BaseException:
-            os.unlink(lock)
-            raise
+        os.replace(new, lock)
+        os.replace(lock, f"{self.copy.git_dir}/index")
         self.copy.noted["index"] = self.copy._index_digest()
