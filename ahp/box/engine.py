@@ -170,17 +170,12 @@ def _overlay(lower: str, place: str) -> bool:
 
 def remove(path: str) -> None:
     """Removes a folder, also what nobody may enter: an overlay leaves such folders, and calls may make some."""
-
-    def mended(function: object, at: str, _: object) -> None:
-        for one in (os.path.dirname(at), at):
+    os.chmod(path, 0o700)
+    for folder, names, _ in os.walk(path):
+        for one in [f"{folder}/{name}" for name in names]:
             if not os.path.islink(one):
                 os.chmod(one, 0o700)
-        if os.path.isdir(at) and not os.path.islink(at):
-            shutil.rmtree(at, ignore_errors=True)
-        else:
-            os.unlink(at)
-
-    shutil.rmtree(path, onerror=mended)
+    shutil.rmtree(path)
 
 
 def _filter() -> int:
