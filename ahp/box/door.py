@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _REF = re.compile(r"refs/[^\s\0-\x20~^:?*\[\\\x7f]+")
 _OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_LEASE = re.compile(f"cas ({_REF.pattern}:{_OID.pattern})")
 _TIMEOUT = 1800.0
 _LIMIT = 8 << 20  # bytes of a wish
 _MOST = 16  # wishes at once
@@ -136,14 +137,12 @@ class Door:
         """The options of git push that were asked for, written anew."""
         asked = []
         for option in options:
-            name, _, value = option.partition(" ")
-            if name in ("dry-run", "atomic") and value == "true":
-                asked.append(name)
-            if name == "cas":
-                ref, _, oid = value.rpartition(":")
-                if not (_REF.fullmatch(ref) and _OID.fullmatch(oid)):
-                    raise AhpError(f"{value!r} is no lease")
-                asked.append(f"force-with-lease={ref}:{oid}")
+            if option in ("dry-run true", "atomic true"):
+                asked.append(option.removesuffix(" true"))
+            elif lease := _LEASE.fullmatch(option):
+                asked.append(f"force-with-lease={lease[1]}")
+            elif option.startswith("cas "):
+                raise AhpError(f"{option!r} is no lease")
         return asked
 
     def _is_known(self, oid: str, name: str) -> None:
