@@ -2,7 +2,6 @@
 
 import os
 import shlex
-from typing import NamedTuple
 
 from ahp.box import engine, place, table
 from ahp.hosts import asking
@@ -18,34 +17,23 @@ _TIMEOUT = 60.0
 _CANARY = "AHP_CANARY"
 
 
-class Row(NamedTuple):
-    """A promise, and a text of `sh` that ends with 0 where it holds; it knows ROOT, GIT, SOCKETS and OUTSIDE."""
-
-    name: str
-    promise: str
-    probe: str
-
-
 def _refused(*places: str) -> str:
     return " && ".join(f"! (: >> {one}) 2> /dev/null" for one in places)
 
 
-ROWS = (
-    Row("writable", "the work tree and folders of its own", 'rm "$(mktemp ./XXXXXX)" "$(mktemp)" "$(mktemp ~/XXXXXX)"'),
-    Row("read-only", "the system", _refused("/etc/passwd", "/usr/.ahp-probe", "/proc/sys/kernel/core_pattern")),
-    Row(
-        "git directory",
-        "git's own files, where no copy stands for them",
-        _refused('"$GIT/HEAD"', '"$GIT/config"', '"$GIT/hooks/ahp-probe"'),
-    ),
-    Row("policy", "policy and agents' settings", _refused('"$ROOT/.ahp/hooks.yaml"', '"$ROOT/.mcp.json"')),
-    Row("hidden", "keys and what runs", "! ls ~/.ssh ~/.gnupg ~/.aws /run/*/ 2> /dev/null | grep -q ."),
-    Row("sockets", "what listens outside", 'for one in $SOCKETS; do [ ! -S "$one" ] || exit 1; done'),
-    Row("environment", "variables that are not listed", f"! cat /proc/*/environ 2> /dev/null | grep -q {_CANARY}"),
-    Row("network", "none but its own", "! grep -v -e '|' -e ' lo:' /proc/net/dev"),
-    Row("processes", "none but its own", '[ "$(readlink /proc/self/ns/pid)" != "$OUTSIDE" ]'),
-    Row("privileges", "none", "grep -q 'CapEff:.0*$' /proc/self/status && grep -q 'NoNewPrivs:.1' /proc/self/status"),
-)
+# The rows of the table, each with a text of `sh` that ends with 0 where it holds; it knows ROOT, GIT, SOCKETS, OUTSIDE.
+ROWS = {
+    "writable": 'rm "$(mktemp ./XXXXXX)" "$(mktemp)" "$(mktemp ~/XXXXXX)"',
+    "read-only": _refused("/etc/passwd", "/usr/.ahp-probe", "/proc/sys/kernel/core_pattern"),
+    "git directory": _refused('"$GIT/HEAD"', '"$GIT/config"', '"$GIT/hooks/ahp-probe"'),
+    "policy": _refused('"$ROOT/.ahp/hooks.yaml"', '"$ROOT/.mcp.json"'),
+    "hidden": "! ls ~/.ssh ~/.gnupg ~/.aws /run/*/ 2> /dev/null | grep -q .",
+    "sockets": 'for one in $SOCKETS; do [ ! -S "$one" ] || exit 1; done',
+    "environment": f"! cat /proc/*/environ 2> /dev/null | grep -q {_CANARY}",
+    "network": "! grep -v -e '|' -e ' lo:' /proc/net/dev",
+    "processes": '[ "$(readlink /proc/self/ns/pid)" != "$OUTSIDE" ]',
+    "privileges": "grep -q 'CapEff:.0*$' /proc/self/status && grep -q 'NoNewPrivs:.1' /proc/self/status",
+}
 
 
 def examine(repo: Repository) -> list[Check]:
@@ -68,21 +56,20 @@ def examine(repo: Repository) -> list[Check]:
         what = "calls that have to run in a box are refused" if refused else "calls run without the box of the policy"
         return [Check("box", "wrong" if refused else "note", f"{what}: {error}")]
     if wrong:
-        told = "; ".join(f"{row.name} ({row.promise})" for row in wrong)
+        told = ", ".join(wrong)
         return [Check("box", "wrong", f"a box does not hold what it promises: {told}", "report it as a bug of ahp")]
-    return [Check("box", "ok", f"{version}; tried: {', '.join(row.name for row in ROWS)}")]
+    return [Check("box", "ok", f"{version}; tried: {', '.join(ROWS)}")]
 
 
-def _tried(repo: Repository) -> list[Row]:
+def _tried(repo: Repository) -> list[str]:
     """The rows that do not hold. Raises AhpError where no box starts."""
     known = {"ROOT": repo.root, "GIT": repo.common_dir, "SOCKETS": "\n".join(table.sockets())}
     known["OUTSIDE"] = os.readlink("/proc/self/ns/pid")
     lines = [f"{name}={shlex.quote(value)}" for name, value in known.items()]
-    lines += ["IFS='\n'", *[f"({row.probe}) > /dev/null || echo {shlex.quote(row.name)}" for row in ROWS]]
+    lines += ["IFS='\n'", *[f"({probe}) > /dev/null || echo {shlex.quote(name)}" for name, probe in ROWS.items()]]
     env = {**environ.current(), _CANARY: "1"}
     done = place.run(["/bin/sh", "-c", "\n".join(lines)], cwd=repo.root, env=env, timeout=_TIMEOUT)
     if done.code:
         words = done.err.decode("utf-8", "replace").strip().splitlines()
         raise AhpError(words[-1] if words else f"exit code {done.code}")
-    failed = done.out.decode().splitlines()
-    return [row for row in ROWS if row.name in failed]
+    return done.out.decode().splitlines()
