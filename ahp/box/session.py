@@ -131,7 +131,18 @@ class _Launcher:
     def call(self, argv: list[str], root: str, repo: Repository | None, keys: Keys, env: dict[str, str]) -> int:
         former = self._listen_for_signals()
         try:
-            connection, env = self._connected(argv, root, repo, keys, env)
+            with files.Lock(f"{self.folder}/start", _STARTING):
+                plan = table.plan(root, repo, keys, env, self._covers(), self.copy.place if self.copy else "")
+                key = digest.sha256(json.dumps([plan.mounts, plan.covers, sorted(plan.env), plan.network]).encode())
+                request = {"argv": argv, "env": plan.env, "folder": os.getcwd(), "umask": _umask()}
+                connection = self._try(request) if self._noted("key") == key else None
+                if connection is None:
+                    self._end_former()
+                    self._start(plan, key)
+                    connection = self._try(request)
+                self.keeper = self._noted("keeper")
+                if connection is None:
+                    raise AhpError(f"the box did not start: {self._words()}")
             with connection:
                 return self._wait(connection)
         finally:
@@ -154,24 +165,6 @@ class _Launcher:
             self.sent.send(bytes([number]))
         except OSError:
             pass  # it ended just now
-
-    def _connected(
-        self, argv: list[str], root: str, repo: Repository | None, keys: Keys, env: dict[str, str]
-    ) -> tuple[socket.socket, dict[str, str]]:
-        """A connection on which the call has been started."""
-        with files.Lock(f"{self.folder}/start", _STARTING):
-            plan = table.plan(root, repo, keys, env, self._covers(), self.copy.place if self.copy else "")
-            key = digest.sha256(json.dumps([plan.mounts, plan.covers, sorted(plan.env), plan.network]).encode("utf-8"))
-            request = {"argv": argv, "env": plan.env, "folder": os.getcwd(), "umask": _umask()}
-            connection = self._try(request) if self._noted("key") == key else None
-            if connection is None:
-                self._end_former()
-                self._start(plan, key)
-                connection = self._try(request)
-            self.keeper = self._noted("keeper")
-            if connection is None:
-                raise AhpError(f"the box did not start: {self._words()}")
-            return connection, plan.env
 
     def _try(self, request: dict[str, object]) -> socket.socket | None:
         """The connection of a call that the box has started; None where no box answers."""
