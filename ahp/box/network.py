@@ -238,11 +238,10 @@ class _Ports:
         """Port → the family (`init.FAMILIES`) and the address to reach what listens there."""
         found: dict[int, str] = {}
         for family, number in zip(init.FAMILIES, self.lists, strict=False):
-            os.lseek(number, 0, os.SEEK_SET)
-            text = b""
-            while data := os.read(number, 1 << 16):
-                text += data
-            for line in text.decode("ascii").splitlines()[1:]:
+            with open(number, encoding="ascii", closefd=False) as file:
+                file.seek(0)
+                lines = file.readlines()[1:]
+            for line in lines:
                 _, local, _, state = line.split()[:4]
                 port = int(local.rpartition(":")[2], 16)
                 if state == _LISTENS and port >= 1024 and port != init.PORT:
