@@ -11,13 +11,13 @@ from ahp.cli.groups import Group
 from ahp.cli.options import POLICY, TEXT_OR_JSON
 from ahp.cli.policy_test import show as show_tests
 from ahp.conditions import compare
-from ahp.facts.policy import AGENT_FILE, APPROVERS, judging, suspects
+from ahp.facts.policy import AGENT_FILE, judging, suspects
 from ahp.hosts import policy_test, vendoring
 from ahp.hosts.asking import around, repository_here
 from ahp.hosts.catalogue import entries
 from ahp.hosts.policy_here import looked_at
 from ahp.hosts.policy_test import example, rehearse
-from ahp.policy import approvers, cache, examples, waivers, yamltext
+from ahp.policy import cache, examples, waivers, yamltext
 from ahp.policy import compile as compiling
 from ahp.policy import show as showing
 from ahp.policy.jsonschema import schema as made
@@ -27,7 +27,7 @@ from ahp.policy.rule import rule_digest
 from ahp.policy.sources import misnamed
 from ahp.policy.weakening import Sides
 from ahp.protocol.text import one_line
-from ahp.system import clock, files, installed, jsontext, wings
+from ahp.system import files, installed, jsontext, wings
 from ahp.system.errors import AhpError
 from ahp.system.history import CommitView
 from ahp.system.terminal import table
@@ -47,7 +47,7 @@ def command() -> None:
 @POLICY
 @TEXT_OR_JSON
 def lint(file: str | None, policy_name: str | None, form: str) -> int:
-    """Check the policy of this folder with its waivers and approvers, or FILE by itself, and give advice.
+    """Check the policy of this folder with its waivers, or FILE by itself, and give advice.
 
     Advice also covers policy tests and the runner's settings. A second evaluator checks each condition on generated
     facts.
@@ -112,9 +112,7 @@ def _of_the_folder(policy: Any) -> list[Problem]:
     root = around(os.getcwd()).root
     named = [Problem(Place(file), what) for file, _, what in (told.partition(" ") for told in misnamed(root))]
     missing = missing_folders(policy, root) if root else []
-    software_keys = policy.raw.setting("software_keys") is True
-    advice = approvers.advise(_beside(APPROVERS) or b"", software_keys, clock.now())
-    return [*missing, *_waived(policy), *advice, *named, *_tests_and_runner(root or os.getcwd())]
+    return [*missing, *_waived(policy), *named, *_tests_and_runner(root or os.getcwd())]
 
 
 def _tests_and_runner(root: str) -> list[Problem]:

@@ -107,13 +107,6 @@ def test_lint_gives_advice_on_waivers_that_do_not_hold(repo: Repo, capsys: pytes
     assert said[1].startswith(".ahp/waivers.yaml:2:3: waiver of gone") and len(said) == 2
 
 
-def test_lint_gives_advice_on_approvers(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
-    repo.write(".ahp/approvers", "# who may\n*@example.org\n")
-    assert run(["policy", "lint"]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith(".ahp/approvers:2:1: this line approves for nobody: ") and said.endswith("(advice)\n")
-
-
 def test_lint_says_that_there_was_nothing_to_check(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     (repo.root / ".ahp/hooks.yaml").unlink()
     assert run(["policy", "lint"]) == 0
