@@ -8,7 +8,6 @@ of it (`ahp.insight.stats.Question`) matters later, so that one reading answers 
 from __future__ import annotations
 
 import json
-import sys
 from array import array
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -171,8 +170,6 @@ class Notes:
         self.signals, self.episodes = Signals(), Episodes()
         self.calls, self.skips = Calls(), Skips()
         self.evaluations, self.bypasses, self.refusals = Events(), Events(), Events()
-        self.messages: list[str] = []
-        """The last message of each episode."""
         self.waived: dict[int, str] = {}
         """The waiver by the number of the signal."""
         self.remarks: list[Remark] = []
@@ -212,13 +209,13 @@ def key_of(id: str) -> int:
 class ObservedStore(PassingStore):
     """Keeps a few bytes of a signal that is answered.
 
-    `row` is the number of the signal that is being read, else -1, and `message` its message.
+    `row` is the number of the signal that is being read, else -1.
     """
 
     def __init__(self, notes: Notes | None = None) -> None:
         super().__init__()
         self.notes = notes or Notes()
-        self.row, self.message = -1, ""
+        self.row = -1
         self._open: dict[str, _Open] = {}
         self.fixed: dict[str, tuple[float, int]] = {}
         """By key: when, and which episode."""
@@ -268,7 +265,6 @@ class ObservedStore(PassingStore):
             if self.row >= 0:
                 self.notes.signals.marks[self.row] |= ATTEMPT
             self.notes.episodes.tries[known.number] += 1
-            self.notes.messages[known.number] = self.message
         self.notes.episodes.ends[known.number] = episode.ends
 
     def _begun(self, episode: Episode) -> int:
@@ -282,7 +278,6 @@ class ObservedStore(PassingStore):
         episodes.ends.append(0.0)
         episodes.state.append(OPEN)
         episodes.flags.append(0)
-        self.notes.messages.append("")
         return len(episodes) - 1
 
     def put_signal(self, signal: LoggedSignal) -> None:
@@ -436,7 +431,6 @@ class Chronicle(Fold):
         if key in store.rows:
             return  # a copied line
         store.row = store.rows[key] = len(signals)
-        store.message = sys.intern(str(record.get("message") or ""))  # many are alike
         self._add(record, key)
         if len(signals) % _SWEPT_EVERY == 0:
             self.expire(self.at)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from ahp.insight import reading
-from ahp.insight.chronicle import Chronicle, Comment, Names, Notes, Remark
+from ahp.insight.chronicle import Chronicle, Comment, Notes, Remark
 from ahp.journal import segments
 from ahp.journal.decoding import decode
 from ahp.journal.fold import Checkpoint
@@ -100,9 +100,7 @@ def _take(known: Chronicle, lines: Sequence[bytes]) -> None:
 
 def _save(path: str, known: Chronicle, mark: Checkpoint, listed: Sequence[Segment], found: Sequence[_File]) -> None:
     notes, data = known.notes, list[bytes]()
-    messages = Names()
-    columns = {"message": array("I", map(messages.__getitem__, notes.messages))}
-    columns |= {f"{name}.{key}": one for name, table in notes.tables().items() for key, one in vars(table).items()}
+    columns = {f"{name}.{key}": one for name, table in notes.tables().items() for key, one in vars(table).items()}
     for column in columns.values():
         data.append(column.tobytes())
     told = {
@@ -113,7 +111,6 @@ def _save(path: str, known: Chronicle, mark: Checkpoint, listed: Sequence[Segmen
         "chronicle": known.kept(),
         "names": notes.names.words,
         "actions": notes.actions.words,
-        "messages": messages.words,
         "waived": list(notes.waived.items()),
         "remarks": notes.remarks,
         "columns": {name: len(column) for name, column in columns.items()},
@@ -176,14 +173,12 @@ def _notes(told: Any, data: memoryview) -> tuple[Notes, bytes]:
     for name in told["actions"]:
         notes.actions[name]
     columns = {f"{name}.{key}": one for name, table in notes.tables().items() for key, one in vars(table).items()}
-    columns["message"] = messages = array("I")
     for name, length in told["columns"].items():
         column = columns[name]
         del column[:]
         size = length * column.itemsize
         column.frombytes(data[at : at + size])
         at += size
-    notes.messages = [*map(told["messages"].__getitem__, messages)]
     notes.waived = dict(told["waived"])
     notes.remarks = [
         Remark(moment, signal, place, Comment(*comment)) for moment, signal, place, comment in told["remarks"]

@@ -1,4 +1,4 @@
-"""What a log tells at a glance: figures by rule and by actor, signals by day, episodes with their steps.
+"""What a log tells at a glance: figures by rule and by actor, signals by day, episodes with their ladder.
 
 The figures are those of `ahp.insight.stats`, summed several times from the same chronicle.
 """
@@ -23,17 +23,10 @@ _DAY = 86400.0
 _Weight = tuple[int, int, float, str, str, str, int]
 
 
-class Step(NamedTuple):
-    """An attempt of an episode: when (seconds since the epoch), and the level at which the rule spoke."""
-
-    at: float
-    level: str
-
-
 class Story(NamedTuple):
     """One episode: `ended` is in seconds since the epoch, 0 for an open one; `state` is how it stands, in a word.
 
-    `tries` counts its attempts, of which `steps` has the first ones.
+    `tries` counts its attempts; `ladder` has the levels at which the rule spoke in the first ones.
     """
 
     rule: str
@@ -43,8 +36,7 @@ class Story(NamedTuple):
     ended: float
     state: str
     tries: int
-    steps: list[Step]
-    message: str
+    ladder: list[str]
 
 
 class Overview(NamedTuple):
@@ -52,7 +44,7 @@ class Overview(NamedTuple):
 
     `days` maps (day since the epoch, level) to the attempts of that level, as `Figures.levels` counts them. `open` and
     `closed` are episodes, at most `STORIES` each; `open_count` is how many are open. `waived` counts the signals that
-    each waiver excused, by its name. `now` is the time as of which all this holds, in seconds.
+    each waiver excused, by its name.
     """
 
     rules: Stats
@@ -63,7 +55,6 @@ class Overview(NamedTuple):
     closed: list[Story]
     open_count: int
     waived: dict[str, int]
-    now: float
 
 
 def collect(
@@ -102,7 +93,6 @@ def collect(
         _stories(closed),
         len(opened),
         dict(waived),
-        max([asked.now, *(log.at for log in logs)]),
     )
 
 
@@ -120,16 +110,16 @@ class _Weighed(NamedTuple):
 
     def story(self) -> Story:
         notes, number = self.log.notes, self.number
-        episodes, signals, at = notes.episodes, notes.signals, notes.moments.at
+        episodes, signals = notes.episodes, notes.signals
         _, tries, opened, rule, subject, actor, _ = self.weight
-        steps = list[Step]()
+        ladder = list[str]()
         for row in range(episodes.signal[number], len(signals)):
-            if len(steps) == min(tries, _STEPS):
+            if len(ladder) == min(tries, _STEPS):
                 break
             if signals.episode[row] == number and signals.marks[row] & chronicle.ATTEMPT:
-                steps.append(Step(at[signals.moment[row]], LEVELS[signals.level[row]]))
+                ladder.append(LEVELS[signals.level[row]])
         word = chronicle.state_of(self.state, episodes.flags[number])
-        return Story(rule, subject, actor, opened, self.ended, word, tries, steps, notes.messages[number])
+        return Story(rule, subject, actor, opened, self.ended, word, tries, ladder)
 
 
 def _stories(episodes: Sequence[_Weighed]) -> list[Story]:

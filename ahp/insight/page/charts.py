@@ -16,9 +16,7 @@ LEVELS = ("block", "control", "prompt", "aid")
 OUTCOMES = ("fixed", "passed", "reset", "forgotten", "open")
 _ROW = 26
 _FEWEST = 14  # bars that the axis of time has room for: one alone would be a wall
-_SHAPES = {"block": "square", "control": "diamond", "prompt": "triangle-up", "aid": "circle"}
-_MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
-MARKS_OF_TIME = (0.0, _MINUTE, 10 * _MINUTE, _HOUR, 6 * _HOUR, _DAY, 7 * _DAY, 28 * _DAY)
+_DAY = 86400.0
 
 _SHORT = {"labelExpr": "format(datum.value, '~s')"}  # each by itself: an axis to 1k has 200, not 0.2k
 _TITLE = {"titleAnchor": "start", "titleColor": "var(--ink)", "titlePadding": 8}
@@ -42,24 +40,6 @@ class Bar(NamedTuple):
 
     name: str
     parts: list[Part]
-
-
-class Mark(NamedTuple):
-    """An attempt on a time line: seconds since the first one, and its level."""
-
-    at: float
-    level: str
-    say: str
-
-
-class Line(NamedTuple):
-    """An episode on a time line: its length in seconds, how it stands (an outcome), its attempts."""
-
-    name: str
-    length: float
-    outcome: str
-    marks: list[Mark]
-    say: str
 
 
 class Panel(NamedTuple):
@@ -111,68 +91,6 @@ def beside(names: Sequence[str], panels: Sequence[Panel], label_width: int) -> S
     """Lying bars in several panels that share their rows."""
     drawn = [_labels(names, label_width), *[_lying(panel) for panel in panels]]
     return {"hconcat": drawn, "spacing": 16}
-
-
-def time_lines(lines: Sequence[Line], width: int, label_width: int, marks: Sequence[str]) -> Spec:
-    """Episodes from their first attempt on; `marks` name the marks of time: at once, 1 min, 10 min, 1 h …"""
-    longest = max([line.length for line in lines] + [_HOUR])
-    shown = [at for at in MARKS_OF_TIME if at <= longest * 1.05]
-    scale = {"type": "symlog", "constant": _MINUTE / 4, "domain": [0, longest], "nice": False}
-    words = [{"x": at, "text": marks[n]} for n, at in enumerate(shown)]
-    last = max(len(lines) - 1, 0)
-    named = {"y": _rows(len(lines))}
-
-    def x(field: str = "x") -> Spec:
-        return {"field": field, "type": "quantitative", "scale": scale, "axis": None}
-
-    spans = [
-        {"row": _row(n), "x": 0, "x2": line.length, "fill": _colour(line.outcome), "say": line.say}
-        for n, line in enumerate(lines)
-    ]
-    ended = [span for span, line in zip(spans, lines, strict=True) if line.outcome != "open"]
-    points = [
-        {"row": _row(n), "x": mark.at, "fill": _colour(mark.level), "shape": _SHAPES[mark.level], "say": mark.say}
-        for n, line in enumerate(lines)
-        for mark in line.marks
-    ]
-    layers: list[Spec] = [
-        _layer(
-            [{"x": word["x"], "a": _row(0), "b": _row(last)} for word in words],
-            {"type": "rule", "stroke": "var(--line)", "yOffset": -13, "y2Offset": 13},
-            {"x": x(), "y": {**named["y"], "field": "a"}, "y2": {"field": "b"}},
-        ),
-        _layer(
-            spans,
-            {"type": "rule", "strokeWidth": 2.5},
-            {"x": x(), "x2": {"field": "x2"}, **named, "stroke": _as_told("fill"), "description": _SAY},
-        ),
-        _layer(
-            ended,
-            {"type": "tick", "orient": "vertical", "size": 17, "thickness": 3},
-            {"x": x("x2"), **named, "fill": _as_told("fill"), "description": _SAY},
-        ),
-        _layer(
-            points,
-            {"type": "point", "filled": True, "size": 80, "stroke": "var(--paper)", "strokeWidth": 1, "opacity": 1},
-            {
-                "x": x(),
-                **named,
-                "fill": _as_told("fill"),
-                "shape": _as_told("shape"),
-                "description": _SAY,
-            },
-        ),
-        *[
-            _layer(
-                [{**word, "row": _row(0)} for word in some],
-                {"type": "text", "dy": -24, "color": "var(--soft)", "align": align},
-                {"x": x(), **named, "text": {"field": "text"}},
-            )
-            for some, align in ((words[:1], "left"), (words[1:], "center"))
-        ],
-    ]
-    told: Spec = {"width": width, "height": {"step": _ROW}, "layer": layers}
-    return {"hconcat": [_labels([line.name for line in lines], label_width), told]}
 
 
 def _lying(panel: Panel) -> Spec:
@@ -231,10 +149,6 @@ def _counts(longest: float) -> Spec:
 def _pattern(kind: str) -> str:
     """The pattern that the page has of a kind, so that kinds are told apart without colour."""
     return f"url(#p-{kind})"
-
-
-def _colour(kind: str) -> str:
-    return f"var(--{kind})"
 
 
 def _as_told(field: str) -> Spec:

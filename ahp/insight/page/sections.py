@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from ahp.insight import advice
@@ -12,7 +13,7 @@ from ahp.insight.advice import many, never_fixed, percent
 from ahp.insight.outcomes import Grade
 from ahp.insight.overview import Overview, Story
 from ahp.insight.page import charts
-from ahp.insight.page.charts import LEVELS, OUTCOMES, Bar, Line, Mark, Panel, Part, buckets
+from ahp.insight.page.charts import LEVELS, OUTCOMES, Bar, Panel, Part, buckets
 from ahp.insight.page.texts import Texts
 from ahp.insight.stats import Figures
 from ahp.policy.rule import Policy, rule_digest
@@ -350,12 +351,10 @@ _GRADES = ("rule", "spoke", "wrong", "missed", "precision", "recall", "auc")
 
 
 def stories(told: Overview, say: Texts) -> Section:
-    """Episodes on a time line with their ladder: what is open, and what took most attempts."""
+    """Episodes with their ladder: what is open, and what took most attempts."""
     listed = [*told.open, *told.closed]
     if not listed:
         return _empty("episodes", say("stories"), say)
-    lines = [_line(one, told.now, say) for one in listed]
-    marks = [say("now"), *[say.duration(at) for at in charts.MARKS_OF_TIME[1:]]]
     rows = [
         [
             Cell(one_line(one.rule, _NAME)),
@@ -372,18 +371,8 @@ def stories(told: Overview, say: Texts) -> Section:
     notes = []
     if told.open_count > len(told.open):
         notes.append(say("stories_open", many=say.count(told.open_count, "episode"), shown=len(told.open)))
-    present = {step.level for one in listed for step in one.steps}
-    states = {outcome(one.state) for one in listed}
-    return Section(
-        "episodes",
-        say("stories"),
-        say("stories_lead"),
-        charts.time_lines(lines, _WIDE - 250, 230, marks),
-        [(f"{level} mark", say(level)) for level in LEVELS if level in present]
-        + [(f"{state} line", say(state)) for state in OUTCOMES if state in states],
-        Table([Cell(say(head), head == "tries") for head in heads], rows, [row[0].text for row in rows]),
-        notes,
-    )
+    table = Table([Cell(say(head), head == "tries") for head in heads], rows, [row[0].text for row in rows], True)
+    return Section("episodes", say("stories"), say("stories_lead"), None, [], table, notes)
 
 
 def outcome(state: str) -> str:
@@ -391,17 +380,6 @@ def outcome(state: str) -> str:
     if state in ("overridden", "bypassed"):
         return "passed"
     return "reset" if state == "withdrawn" else state
-
-
-def _line(one: Story, now: float, say: Texts) -> Line:
-    name = f"{one_line(one.rule, 40)} · {one_line(one.subject, 40)}"
-    length = max((one.ended or now) - one.opened, one.steps[-1].at - one.opened if one.steps else 0.0, 0.0)
-    marks = [
-        Mark(step.at - one.opened, step.level, f"{name}: {n}. {say(step.level)}, {say.moment(step.at)}")
-        for n, step in enumerate(one.steps, 1)
-        if step.level in LEVELS
-    ]
-    return Line(name, length, outcome(one.state), marks, f"{name}: {_ended(one, say)}")
 
 
 def _ended(one: Story, say: Texts) -> str:
@@ -412,12 +390,7 @@ def _ended(one: Story, say: Texts) -> str:
 
 def _ladder(one: Story) -> list[str]:
     """`prompt ×2`, `block`: the levels one after the other."""
-    found: list[list[Any]] = []
-    for step in one.steps:
-        if found and found[-1][0] == step.level:
-            found[-1][1] += 1
-        else:
-            found.append([step.level, 1])
+    found = [(level, len([*alike])) for level, alike in groupby(one.ladder)]
     return [f"{level} ×{times}" if times > 1 else level for level, times in found]
 
 

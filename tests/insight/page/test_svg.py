@@ -9,7 +9,7 @@ import xml.etree.ElementTree as tree
 import pytest
 
 from ahp.insight.page import charts, writing
-from ahp.insight.page.charts import Bar, Line, Mark, Panel, Part
+from ahp.insight.page.charts import Bar, Panel, Part
 from ahp.system import installed
 from ahp.system.errors import AhpError
 
@@ -33,16 +33,6 @@ def test_names_and_marks_are_text_whatever_they_hold() -> None:
 def test_nothing_is_read_from_an_address() -> None:
     with pytest.raises(AhpError, match=r"could not be drawn: .*\n.*not allowed: http://127\.0\.0\.1:9/"):
         writing.draw({"data": {"url": "http://127.0.0.1:9/x.json"}, "mark": "bar", "encoding": {}})
-
-
-def test_an_episode_is_a_line_with_its_attempts() -> None:
-    marks = [Mark(0, "prompt", "first"), Mark(700, "block", "second")]
-    lines = [Line("size · main", 900.0, "mended", marks, "mended"), Line("size · side", 0.0, "open", [], "open")]
-    times = ["0", "1 min", "10 min", "1 h", "6 h", "1 d", "7 d", "28 d"]
-    found = parts(writing.draw(charts.time_lines(lines, 600, 200, times)))
-    said = {one.get("data-say"): one.get("fill") for one in found if one.get("data-say")}
-    assert (said["first"], said["second"]) == ("var(--prompt)", "var(--block)")
-    assert {"size · main", "10 min"} <= {one.text for one in found}
 
 
 def test_bars_over_time() -> None:

@@ -160,7 +160,7 @@ def test_it_can_be_walked_through_by_keyboard_and_screen_reader(made: Made) -> N
         if told.get("href"):
             assert str(told["href"])[1:] in ids
     charts = [told for _, told in read.tags if told.get("role") == "img"]
-    assert len(charts) == 4 and all(told.get("aria-labelledby") for told in charts)
+    assert len(charts) == 3 and all(told.get("aria-labelledby") for told in charts)
     assert {*read.tables} >= {"Signals over time", "Agents and people", "Waivers", "What people wrote"}
     assert all(told.get("scope") for tag, told in read.tags if tag == "th")
 
