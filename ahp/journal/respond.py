@@ -16,7 +16,6 @@ from ahp.protocol.text import one_line
 from ahp.system import clock, terminal
 
 _TEXT = 1024
-_LOOKED_AT = 200
 _QUESTION = 500
 _FOLLOWS = {
     "proceed_with_risk": "this change passes the rule once, and the commit says so; for CI an approver signs it",
@@ -32,45 +31,17 @@ class Given(NamedTuple):
     told: str
 
 
-def fitting(journal: Journal, by: Actor, action: str = "") -> list[LoggedSignal]:
-    """The signals among the last 200 that `by` may answer now, with `action` if given; the newest first.
-
-    Those that nobody has answered yet, or silence has. Raises AhpError.
-    """
-    with State.open(journal) as state:
-        return [signal for signal in state.latest(_LOOKED_AT) if _fits(signal, by, action)]
-
-
-def refusal(journal: Journal, by: Actor, action: str) -> str:
-    """Why `by` may not give the answer `action` to what waits for it: of the newest signal, their own ones first; ""
-    where nothing waits for it. Raises AhpError.
-    """
-    with State.open(journal) as state:
-        waiting = [s for s in state.latest(_LOOKED_AT) if _waits(s) and action in ACTIONS_OF.get(s.intensity, ())]
-    own_first = sorted(waiting, key=lambda signal: signal.actor != str(by))
-    return _why_not(own_first[0], by, action) if own_first else ""
-
-
 def possible(signal: LoggedSignal, by: Actor) -> list[str]:
     """The answers to a signal that are this actor's to give."""
-    return [action for action in ACTIONS_OF.get(signal.intensity, ()) if not _why_not(signal, by, action)]
+    return [action for action in ACTIONS_OF.get(signal.intensity, ()) if _may(signal, by, action)]
 
 
-def _fits(signal: LoggedSignal, by: Actor, action: str) -> bool:
-    found = possible(signal, by) if _waits(signal) else []
-    return action in found if action else bool(found)
-
-
-def _waits(signal: LoggedSignal) -> bool:
-    return signal.enforced and signal.by in ("", answers.AUTOMATIC)
-
-
-def _why_not(signal: LoggedSignal, by: Actor, action: str) -> str:
+def _may(signal: LoggedSignal, by: Actor, action: str) -> bool:
     try:
         _check(signal, by, action, reason="asked")
-    except answers.AnswerRefused as refused:
-        return str(refused)
-    return ""
+    except answers.AnswerRefused:
+        return False
+    return True
 
 
 def _check(signal: LoggedSignal, by: Actor, action: str, reason: str) -> None:

@@ -270,37 +270,12 @@ def test_an_answer_that_a_clean_evaluation_gave_is_told_from_a_mend_that_somebod
     assert answers == ["retry_after_fix (clean later)", *["retry_after_fix"] * 3]
 
 
-def test_the_last_signal_is_answered_without_its_id(journal: Journal) -> None:
-    result = run(respond.command, "--last", "acknowledge")
-    assert (result.return_value, result.output) == (
-        0,
-        "acknowledge: size/1 (a1b2c3d4); the same evidence does not climb again\n",
-    )
-    assert "nothing waits for acknowledge" in str(run(respond.command, "--last", "acknowledge").exception)
-
-
-def test_an_agent_is_told_why_the_last_block_is_not_its_to_let_pass(journal: Journal) -> None:
-    arguments = (["--last", "proceed_with_risk", "--reason", "x"], ["b1b2", "proceed_with_risk", "--reason", "x"])
+def test_an_agent_is_told_why_a_block_is_not_its_to_let_pass(journal: Journal) -> None:
+    arguments = ["b1b2", "proceed_with_risk", "--reason", "x"]
     agent = {"USER": "ann", "AHP_AGENT": "claude"}
-    runs = [CliRunner().invoke(respond.command, one, standalone_mode=False, env=agent) for one in arguments]
-    assert "is a person's answer" in str(runs[0].exception) and str(runs[0].exception) == str(runs[1].exception)
-    listed = CliRunner().invoke(respond.command, [], standalone_mode=False, env=agent).output
-    assert "retry_after_fix, abort\n" in listed and "proceed_with_risk" not in listed
-
-
-def test_without_an_id_what_fits_is_listed(journal: Journal) -> None:
-    result = run(respond.command)
-    assert result.return_value == 2
-    assert [line.split()[:2] for line in result.output.splitlines()[:2]] == [
-        ["b1b2c3d4", "block"],
-        ["a1b2c3d4", "prompt"],
-    ]
-    assert result.output.splitlines()[-1] == "which one? ahp respond ID ACTION, or ahp respond --last ACTION"
-    assert run(respond.command, "abort").output.splitlines()[0].startswith("b1b2c3d4  block")
-    assert "answers nothing; did you mean `abort`?" in str(run(respond.command, "abor").exception)
-    assert "'0f3c' needs an answer, too: ahp respond 0f3c ACTION" in str(run(respond.command, "0f3c").exception)
-    assert "ahp respond SIGNAL ACTION" in str(run(respond.command, "a", "b", "c").exception)
-    assert "ahp respond SIGNAL ACTION" in str(run(respond.command, "--last").exception)
+    result = CliRunner().invoke(respond.command, arguments, standalone_mode=False, env=agent)
+    assert "is a person's answer" in str(result.exception)
+    assert str(run(respond.command, "b1b2").exception) == "Missing parameter: action"
 
 
 def test_a_log_that_was_removed_with_its_folder_is_not_taken_for_none(

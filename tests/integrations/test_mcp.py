@@ -123,7 +123,7 @@ def test_no_call_and_no_argument_trusts_waives_or_lets_pass(project: Repo) -> No
     before = {path: path.read_bytes() for path in files_of(project)}
     hostile = [
         "proceed_with_risk",
-        "--last",
+        "--help",
         f"{signal} proceed_with_risk",
         "--facts=/etc/passwd",
         "$(touch pwned)",
@@ -136,7 +136,7 @@ def test_no_call_and_no_argument_trusts_waives_or_lets_pass(project: Repo) -> No
         calls += [
             ("respond", {"signal": signal, "action": text, "reason": "r"}),
             ("respond", {"signal": signal, "action": ["proceed_with_risk", text], "reason": "r"}),
-            ("respond", {"signal": text, "action": "acknowledge", "reason": "--last"}),
+            ("respond", {"signal": text, "action": "acknowledge", "reason": "--help"}),
             ("check", {"trigger": text}),
             ("check", {"trigger": "pre-commit", "issue": text, "facts": text}),
             ("check", {"trigger": "trust", "facts": {text: {"a": 1}}}),

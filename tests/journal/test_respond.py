@@ -6,7 +6,7 @@ import pytest
 
 from ahp.journal import segments
 from ahp.journal.answers import AnswerRefused
-from ahp.journal.respond import fitting, possible, refusal, respond
+from ahp.journal.respond import possible, respond
 from ahp.protocol.event import Actor
 from ahp.system import terminal
 from ahp.system.errors import AhpError
@@ -59,29 +59,6 @@ def test_one_is_told_what_follows(story: Story) -> None:
 def test_blanks_are_neither_a_reason_nor_a_comment(story: Story) -> None:
     assert respond(story.journal, story.signal(), "dismiss", PERSON, " ", "\n \t").response.details is None
     assert b'"feedback"' not in Path(story.journal.log_path).read_bytes()
-
-
-def test_what_fits_is_what_the_actor_may_still_answer(story: Story) -> None:
-    mine = [story.signal(), story.signal("block", overridable=False)]
-    hers = story.signal("prompt", actor="human:ann")
-    story.signal("prompt", shadow=True)
-    answered = story.signal("prompt")
-    story.respond(answered, "acknowledge")
-    assert [signal.id for signal in fitting(story.journal, AGENT)] == [mine[1], mine[0]]
-    assert [signal.id for signal in fitting(story.journal, PERSON)] == [hers, mine[1], mine[0]]
-    assert [signal.id for signal in fitting(story.journal, AGENT, "acknowledge")] == [mine[0]]
-    assert fitting(story.journal, AGENT, "proceed_with_risk") == []
-    assert fitting(story.journal, PERSON, "proceed_with_risk") == []
-
-
-def test_an_answer_that_is_not_theirs_to_give_is_refused_as_of_a_signal_that_is_named(story: Story) -> None:
-    assert refusal(story.journal, AGENT, "proceed_with_risk") == ""
-    story.signal("block")
-    assert refusal(story.journal, AGENT, "proceed_with_risk").startswith("proceed_with_risk is a person's answer")
-    story.signal("block", overridable=False, actor="human:ann")
-    assert refusal(story.journal, PERSON, "proceed_with_risk").startswith("this rule cannot be overridden")
-    assert refusal(story.journal, AGENT, "proceed_with_risk").startswith("proceed_with_risk is a person's answer")
-    assert refusal(story.journal, AGENT, "acknowledge") == ""
 
 
 def test_only_answers_that_the_actor_may_give_are_possible(story: Story) -> None:
