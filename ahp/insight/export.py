@@ -123,16 +123,16 @@ if TYPE_CHECKING:
     import duckdb
 
 
-def text(folder: str, since: float | None = None, seen: Seen = unseen) -> Iterator[bytes]:
-    """The log in `folder` as JSON lines; records since then (seconds). Raises AhpError."""
+def text(folder: str, seen: Seen = unseen) -> Iterator[bytes]:
+    """The log in `folder` as JSON lines. Raises AhpError."""
     log = log_of(folder)
-    return (exported(raw, log) + b"\n" for raw in _since(folder, since, seen))
+    return (exported(raw, log) + b"\n" for raw in _all(folder, seen))
 
 
-def to_file(folder: str, path: str, since: float | None = None, seen: Seen = unseen) -> None:
+def to_file(folder: str, path: str, seen: Seen = unseen) -> None:
     """Writes what `text` gives to `path`, whole or not at all. Raises AhpError."""
     with _whole(path) as part, open(part, "wb", opener=private) as file:
-        file.writelines(text(folder, since, seen))
+        file.writelines(text(folder, seen))
 
 
 @contextlib.contextmanager
@@ -149,19 +149,14 @@ def _whole(path: str) -> Iterator[str]:
             os.unlink(part)
 
 
-def to_parquet(folder: str, path: str, since: float | None = None, seen: Seen = unseen) -> None:
+def to_parquet(folder: str, path: str, seen: Seen = unseen) -> None:
     """Writes the log in `folder` to the Parquet file `path`, with the lines as they are in the log. Raises AhpError."""
-    write(path, log_of(folder), _since(folder, since, seen), COLUMNS)
+    write(path, log_of(folder), _all(folder, seen), COLUMNS)
 
 
-def _since(folder: str, since: float | None, seen: Seen) -> Iterator[bytes]:
-    """The lines that hold a record; in the log's own time, which never runs back."""
-    begun = since is None
-    for raw in chain.from_iterable(reading.blocks(folder, since, seen)):
-        if (record := decode(raw)) is not None:
-            begun = begun or (clock.seconds(record.get("timestamp")) or 0.0) >= (since or 0.0)
-            if begun:
-                yield raw
+def _all(folder: str, seen: Seen) -> Iterator[bytes]:
+    """The lines that hold a record."""
+    return (raw for raw in chain.from_iterable(reading.blocks(folder, None, seen)) if decode(raw) is not None)
 
 
 ENDING = ".parquet"

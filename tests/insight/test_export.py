@@ -71,11 +71,6 @@ def test_what_is_no_file_or_ahps_own_is_not_replaced(lines: Lines, tmp_path: Pat
     )
 
 
-def test_since_a_time(lines: Lines) -> None:
-    found = [json.loads(line) for line in exported("--since", clock.iso(START + 1.5 * DAY)).splitlines()]
-    assert [record["id"] for record in found if record["kind"] == "signal"] == ["g-2", "g-3"]
-
-
 def test_a_log_record_has_the_line_and_what_is_asked_for_most(lines: Lines) -> None:
     told = [export.told("g", json.dumps(record).encode(), record) for record in lines.records]
     assert [json.loads(one.body) for one in told] == lines.records

@@ -7,16 +7,15 @@ import sys
 
 import click
 
-from ahp.cli.options import SINCE, check_replaceable, check_spares_logs, seconds_of
-from ahp.system import clock, terminal
+from ahp.cli.options import check_replaceable, check_spares_logs
+from ahp.system import terminal
 from ahp.system.errors import AhpError
 
 
 @click.command()
 @click.option("--format", "form", type=click.Choice(["jsonl", "parquet"]), default="jsonl", show_default=True)
-@SINCE
 @click.option("-o", "--output", metavar="FILE", help="Where to; default: standard output. Parquet needs a file.")
-def export(form: str, since: str | None, output: str | None) -> int:
+def export(form: str, output: str | None) -> int:
     """Write all records for other programs.
 
     jsonl: the lines as they are, each with the name of its log. parquet: a table of what is asked for most, and the
@@ -28,7 +27,7 @@ def export(form: str, since: str | None, output: str | None) -> int:
     from ahp.journal.place import journal_of
     from ahp.journal.recovery import log_of
 
-    folder, at = journal_of(os.getcwd()).folder, seconds_of(since, clock.now())
+    folder = journal_of(os.getcwd()).folder
     if not log_of(folder):
         lost = "its beginning, which names it, is missing: ahp log verify" if segments.listed(folder) else ""
         raise AhpError(f"the log in {folder} is not exported: {lost}" if lost else "there is no log yet")
@@ -39,13 +38,13 @@ def export(form: str, since: str | None, output: str | None) -> int:
         check_spares_logs(output, folder)
     with reading.shown() as seen:
         if output is None:
-            for part in exporting.text(folder, at, seen):
+            for part in exporting.text(folder, seen):
                 sys.stdout.buffer.write(part)
             sys.stdout.buffer.flush()
         elif form == "parquet":
-            exporting.to_parquet(folder, os.path.abspath(output), at, seen)
+            exporting.to_parquet(folder, os.path.abspath(output), seen)
         else:
-            exporting.to_file(folder, os.path.abspath(output), at, seen)
+            exporting.to_file(folder, os.path.abspath(output), seen)
     return 0
 
 
