@@ -5,8 +5,6 @@ Nothing of a log gets into a specification but as data: rows are told apart by n
 
 from __future__ import annotations
 
-import calendar
-import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -156,12 +154,13 @@ def _as_told(field: str) -> Spec:
     return {"field": field, "type": "nominal", "scale": None, "legend": None}
 
 
-_DAYS, _WEEKS = 42, 60 * 7
+_DAYS = 42
+_MONDAY = 3  # days before the epoch
 _MOST = 600
 
 
 class Bucket(NamedTuple):
-    """A bar: its unit (day, week, month), its first second and the first after it, the attempts of each level."""
+    """A bar: its unit (day, week), its first second and the first after it, the attempts of each level."""
 
     unit: str
     begin: float
@@ -182,28 +181,14 @@ def buckets(days: Mapping[tuple[int, str], int]) -> list[Bucket]:
     if not days:
         return []
     first, last = min(day for day, _ in days), max(day for day, _ in days)
-    unit = "day" if last - first < _DAYS else "week" if last - first < _WEEKS else "month"
+    unit, size = ("day", 1) if last - first < _DAYS else ("week", 7)
     found: dict[int, dict[str, int]] = {}
     for (day, level), count in days.items():
-        levels = found.setdefault(_begin(day, unit), {})
+        levels = found.setdefault(_begin(day, size), {})
         levels[level] = levels.get(level, 0) + count
-    bars: list[Bucket] = []
-    at = _begin(last, unit)
-    while at >= _begin(first, unit) and len(bars) < _MOST:
-        bars.append(Bucket(unit, at * _DAY, _next(at, unit) * _DAY, found.get(at, {})))
-        at = _begin(at - 1, unit)
-    return bars[::-1]
+    begins = range(_begin(first, size), last + 1, size)[-_MOST:]
+    return [Bucket(unit, at * _DAY, (at + size) * _DAY, found.get(at, {})) for at in begins]
 
 
-def _begin(day: int, unit: str) -> int:
-    date = _date(day)
-    return day - {"day": 0, "week": date.weekday(), "month": date.day - 1}[unit]
-
-
-def _next(day: int, unit: str) -> int:
-    date = _date(day)
-    return day + {"day": 1, "week": 7, "month": calendar.monthrange(date.year, date.month)[1]}[unit]
-
-
-def _date(day: int) -> datetime.date:
-    return datetime.date(1970, 1, 1) + datetime.timedelta(day)
+def _begin(day: int, size: int) -> int:
+    return day - (day + _MONDAY) % size

@@ -236,7 +236,7 @@ def over_time(told: Overview, say: Texts) -> Section:
     parts = buckets({at: count for at, count in told.days.items() if at[1] in LEVELS})  # a log may tell anything
     bars, rows = [], []
     for part in parts:
-        name = say.month(part.begin) if part.unit == "month" else say.day(part.begin)
+        name = say.day(part.begin)
         counts = _by_level(part.levels)
         bars.append(_bar(name, counts, say))
         rows.append([Cell(name), *map(_number, [*counts.values(), sum(counts.values())])])

@@ -54,19 +54,14 @@ class Texts:
             return f"{at.tm_year}年{at.tm_mon}月{at.tm_mday}日"
         return f"{at.tm_mday} {_MONTHS[at.tm_mon - 1]} {at.tm_year}"
 
-    def month(self, seconds: float) -> str:
-        """`January 2026`."""
-        at = time.gmtime(seconds)
-        return f"{at.tm_year}年{at.tm_mon}月" if self.language == "zh" else f"{_MONTHS[at.tm_mon - 1]} {at.tm_year}"
-
     def moment(self, seconds: float) -> str:
         """`2026-01-05 09:00`, in UTC."""
         return clock.iso(seconds)[:16].replace("T", " ")
 
     def axis_format(self, unit: str) -> str:
-        """How d3 writes the times of an axis of days, weeks or months (d3-time-format)."""
-        if unit == "month":
-            return "%Y-%m"
+        """How d3 writes the times of an axis of days or weeks (d3-time-format); weeks may be of several years."""
+        if unit == "week":
+            return "%Y-%m-%d"
         return "%-m月%-d日" if self.language == "zh" else "%-d %b"
 
 
