@@ -60,7 +60,6 @@ class Overview(NamedTuple):
 def collect(
     folder: str,
     *,
-    rule: str | None = None,
     since: float | None = None,
     now: float | None = None,
     from_: Sequence[str] = (),
@@ -68,10 +67,10 @@ def collect(
 ) -> Overview:
     """What the log in `folder` tells, or those that the folders and files `from_` tell of.
 
-    `rule` is a key, an oracle's name or a pattern, times are in seconds. Raises AhpError when a log cannot be read.
+    Times are in seconds. Raises AhpError when a log cannot be read.
     """
     logs = read(folder, from_, seen)
-    asked = Question(ALL, rule, since, clock.now() if now is None else now)
+    asked = Question(ALL, None, since, clock.now() if now is None else now)
     whole = summed(logs, asked)
     days, waived = Counter[tuple[int, str]](), Counter[str]()
     opened, closed = list[_Weighed](), list[_Weighed]()

@@ -52,7 +52,8 @@ def anew(folder: Path, **asked: Any) -> tuple[stats.Stats, overview.Overview]:
 
 
 def told(folder: Path, by: str = "rule", **asked: Any) -> tuple[stats.Stats, overview.Overview]:
-    return stats.collect(str(folder), by, **asked), overview.collect(str(folder), **asked)
+    of_all = {name: value for name, value in asked.items() if name != "rule"}
+    return stats.collect(str(folder), by, **asked), overview.collect(str(folder), **of_all)
 
 
 def grown(whole: Path, folder: Path, cuts: list[int]) -> Iterator[None]:

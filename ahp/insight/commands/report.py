@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 @SINCE
 @FROM
 @RED
-@click.option("--rule", metavar="RULE", help="A rule's key, an oracle's name, or a pattern with *.")
 @click.option("--audit", "is_audit", is_flag=True, help="What the log knows of each commit of RANGE (A..B).")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), help="Of the audit; default: text.")
 @click.option("--keys", metavar="FILE", help="Of the audit: read the statements that these keys signed, too.")
@@ -38,7 +37,6 @@ def command(
     since: str | None,
     from_: tuple[str, ...],
     red: frozenset[str],
-    rule: str | None,
     is_audit: bool,
     form: str | None,
     keys: str | None,
@@ -53,10 +51,8 @@ def command(
     if is_audit == (page is not None):
         raise click.UsageError("name one thing to make: ahp report --html FILE, or ahp report --audit [RANGE]")
     if is_audit:
-        if since or from_ or red or rule or language:
-            raise click.UsageError(
-                "--since, --from, --red, --rule and --language go with --html; an audit is of a RANGE"
-            )
+        if since or from_ or red or language:
+            raise click.UsageError("--since, --from, --red and --language go with --html; an audit is of a RANGE")
         from ahp.insight.commands.report_audit import show
 
         show(revisions, form or "text", keys)
@@ -64,12 +60,10 @@ def command(
     if revisions or form or keys:
         raise click.UsageError("RANGE, --format and --keys go with --audit")
     assert page is not None
-    _write_page(page, since, from_, red, rule, language or environ.language(environ.current()))
+    _write_page(page, since, from_, red, language or environ.language(environ.current()))
 
 
-def _write_page(
-    path: str, since: str | None, from_: tuple[str, ...], red: frozenset[str], rule: str | None, language: str
-) -> None:
+def _write_page(path: str, since: str | None, from_: tuple[str, ...], red: frozenset[str], language: str) -> None:
     from ahp.cli.log import journal
     from ahp.insight import overview, reading
     from ahp.insight.page.sections import content
@@ -82,10 +76,10 @@ def _write_page(
         check_spares_logs(path, journal().folder, from_)
     at = seconds_of(since, now)
     with reading.shown() as seen:
-        told = overview.collect(journal().folder, rule=rule, since=at, now=now, from_=from_, seen=seen)
+        told = overview.collect(journal().folder, since=at, now=now, from_=from_, seen=seen)
     name, waivers, policy = _project(say)
-    grades = [] if from_ else _grades(rule, red)
-    made = write(content(name, told, waivers, say, now=now, rule=rule, policy=policy, grades=grades), say)
+    grades = [] if from_ else _grades(red)
+    made = write(content(name, told, waivers, say, now=now, policy=policy, grades=grades), say)
     if path == "-":
         click.echo(made)
         return
@@ -93,17 +87,15 @@ def _write_page(
     click.echo(f"wrote {one_line(path, 1000)}")
 
 
-def _grades(rule: str | None, red: frozenset[str]) -> list[Grade]:
+def _grades(red: frozenset[str]) -> list[Grade]:
     """The rules by what became of the commits since the log began; none where no repository tells."""
     from ahp.hosts.asking import repository_here
     from ahp.insight.commands.outcomes import of_log
-    from ahp.journal.query import is_meant
 
     try:
-        grades = of_log(repository_here(), None, red).grades
+        return of_log(repository_here(), None, red).grades
     except AhpError:
         return []
-    return [one for one in grades if rule is None or is_meant(one.rule, rule)]
 
 
 def _project(say: Texts) -> tuple[str, Sequence[Waiver] | str, Policy | None]:

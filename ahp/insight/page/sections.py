@@ -35,7 +35,6 @@ def content(
     say: Texts,
     *,
     now: float,
-    rule: str | None = None,
     policy: Policy | None = None,
     grades: Sequence[Grade] = (),
 ) -> dict[str, Any]:
@@ -47,8 +46,6 @@ def content(
     first, last = say.day(begin), say.day(end)
     period = "" if not begin else first if first == last else say("period", begin=first, end=last)
     made = say("made", at=say.moment(now), version=__version__)
-    if rule is not None:
-        made += " · " + say("only_rule", rule=one_line(rule))
     hints = _hints(told, say, policy)
     shown = _HINTS if len(hints) > _HINTS + _NOT_WORTH_A_FOLD else len(hints)
     drawn = (over_time, rules, stories, actors)

@@ -47,9 +47,8 @@ def test_a_page_in_the_language_of_the_terminal(
     assert capsys.readouterr().out.startswith("<!doctype html>") and not (project.root / "-").exists()
 
 
-def test_of_a_rule_and_of_the_last_days(project: Repo) -> None:
-    one = page(project, "--rule", "tests", "--since", "14d")
-    assert "only rules named tests" in one and "lockfile" not in one
+def test_of_the_last_days(project: Repo) -> None:
+    one = page(project, "--since", "14d")
     assert "16 March 2026" in one  # where the fortnight begins
 
 
@@ -97,7 +96,7 @@ def test_what_cannot_be_written_is_said(project: Repo, capsys: pytest.CaptureFix
         ["--html", "x", "--audit"],
         ["--html", "x", "HEAD"],
         ["--html", "x", "--format", "json"],
-        ["--audit", "--rule", "x"],
+        ["--audit", "--since", "14d"],
     ],
 )
 def test_options_that_do_not_go_together(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,7 +49,7 @@ class Made:
         self.text = self.written("en")
 
     def page(self, language: str, waivers: Any = WAIVERS) -> dict[str, Any]:
-        return content("a <project>", self.whole, waivers, Texts(language), now=lively.END, rule="*")
+        return content("a <project>", self.whole, waivers, Texts(language), now=lively.END)
 
     def written(self, language: str) -> str:
         return write(self.page(language), Texts(language))
