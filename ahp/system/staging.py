@@ -7,17 +7,15 @@ started, so it is given up.
 """
 
 import contextlib
-import itertools
 import os
 import shutil
 import stat
 import time
-from collections.abc import Iterator
 
 from ahp.system import change as changes
 from ahp.system import files
 from ahp.system.errors import AhpError, Timeout
-from ahp.system.git import Repository
+from ahp.system.git import GitError, Repository
 from ahp.system.view import RAW
 
 Identity = tuple[int, int, int]
@@ -135,14 +133,13 @@ class Staged:
             return after
         if self._blob(path, now) == self._blob(path, before):  # only line ends differ, or what a filter does
             return after
-        lines = before.splitlines(keepends=True)
-        edits = sorted({*_edits(lines, now), *_edits(lines, after)}, key=lambda edit: edit[:2])
-        for (start, end, _), (other, its_end, _) in itertools.pairwise(edits):
-            if other < end or (start, end) == (other, its_end):
-                return None
-        for start, end, new in reversed(edits):
-            lines[start:end] = new
-        return b"".join(lines)
+        sides = [f"{self._folder}/{side}" for side in ("now", "before", "after")]
+        for place, data in zip(sides, (now, before, after), strict=True):
+            files.overwrite(place, data)
+        try:
+            return self._git("merge-file", "-p", "-q", *sides)
+        except GitError:  # its exit code is the number of places where they meet
+            return None
 
     def _blob(self, path: str, data: bytes) -> bytes:
         """The id that git gives a file."""
@@ -172,16 +169,6 @@ class Staged:
             self._git("update-index", "-z", "--index-info", index=name, stdin=b"".join(lines))
             made.append((f"{self._folder}/{name}", place, known))
         return made
-
-
-def _edits(lines: list[bytes], text: bytes) -> Iterator[tuple[int, int, tuple[bytes, ...]]]:
-    """What makes `text` of `lines`: from and to which of them, and what stands there then."""
-    import difflib
-
-    others = text.splitlines(keepends=True)
-    for tag, start, end, first, last in difflib.SequenceMatcher(None, lines, others).get_opcodes():
-        if tag != "equal":
-            yield start, end, tuple(others[first:last])
 
 
 def _at_once(moves: list[Move], indexes: list[Move]) -> None:
