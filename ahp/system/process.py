@@ -14,6 +14,7 @@ from ahp.system.errors import AhpError, OutputLimit, Timeout
 _KILL = 9
 _BLOCK = 1 << 16
 _SLICE = 0.05  # s between looks at a child whose descendants keep its pipes open
+_ATTACHED_SLICE = 0.01  # s between looks at a command that a person waits for
 OUTPUT_LIMIT = 64 << 20
 
 TYPE_CHECKING = False
@@ -314,48 +315,26 @@ def attached(argv: list[str], env: dict[str, str]) -> int:
     """
     import signal
 
-    program, pid, early = _found(argv[0], env), 0, []
-
-    def pass_on(number: int, frame: object) -> None:
-        if not pid:
-            early.append(number)
-            return
-        try:
-            posix.kill(pid, number)
-        except ProcessLookupError:  # it has just ended
-            return
-
+    program, arrived = _found(argv[0], env), list[int]()
     # What is ignored, as under nohup, stays so: the command inherits it.
-    ours = {one: pass_on for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is not signal.SIG_IGN}
-    # A signal that comes just before a call that blocks, or to another thread, does not end that call: the pipe does.
-    reader, writer = posix.pipe()
-    for end in (reader, writer):
-        posix.set_blocking(end, False)
-    woken = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    before = {
-        number: signal.signal(number, handler)
-        for number, handler in (*ours.items(), (signal.SIGCHLD, lambda number, frame: None))
-    }
+    ours = [one for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is not signal.SIG_IGN]
+    before = {one: signal.signal(one, lambda number, frame: arrived.append(number)) for one in ours}
     try:
         try:
             pid = posix.posix_spawn(program, argv, env)
         except OSError as error:
             raise NotStarted(f"cannot start {argv[0]}: {error.strerror}") from None
-        for number in early:
-            posix.kill(pid, number)
         while True:
             try:
                 ended, status = posix.waitpid(pid, posix.WNOHANG)
                 if ended:
                     code = posix.waitstatus_to_exitcode(status)
                     return code if code >= 0 else 128 - code
-                select.select([reader], [], [])
-                posix.read(reader, 4096)
+                while arrived:
+                    posix.kill(pid, arrived.pop(0))
+                time.sleep(_ATTACHED_SLICE)  # a signal may come just before a call that blocks, or to another thread
             except KeyboardInterrupt:
                 continue
     finally:
-        signal.set_wakeup_fd(woken)
         for number, handler in before.items():
             signal.signal(number, handler)
-        posix.close(reader)
-        posix.close(writer)
