@@ -22,17 +22,16 @@ class Case:
 
 
 class Report:
-    """What a report counts. `failed` are the cases with a failure or an error, `duration` is in seconds.
+    """What a report counts. `failed` are the cases with a failure or an error.
 
     `declared_failed` and `declared_total` are what the suites say, by how deep they stand in the document.
     """
 
-    __slots__ = ("declared_failed", "declared_total", "duration", "failed", "skipped", "total")
+    __slots__ = ("declared_failed", "declared_total", "failed", "skipped", "total")
 
     def __init__(self) -> None:
         self.total = self.skipped = 0
         self.failed: list[Case] = []
-        self.duration = 0.0
         self.declared_failed: dict[int, int] = {}
         self.declared_total: dict[int, int] = {}
 
@@ -55,7 +54,6 @@ def parse(data: bytes, where: str) -> Report:
             report.declared_total[depth] = report.declared_total.get(depth, 0) + _count(attributes, "tests", where)
             if name == "testsuite" and "testsuite" not in around:
                 case.first_line = 0 if attributes.get("name") == "pytest" else 1
-                report.duration += _seconds(attributes)
         elif name == "testcase":
             case.begin(attributes)
             report.total += 1
@@ -114,11 +112,3 @@ def _count(attributes: dict[str, str], name: str, where: str) -> int:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 12
-
-
-def _seconds(attributes: dict[str, str]) -> float:
-    try:
-        seconds = float(attributes.get("time", "0").replace(",", ""))
-    except ValueError:
-        return 0.0
-    return seconds if 0 <= seconds < 1e9 else 0.0

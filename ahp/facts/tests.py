@@ -15,7 +15,6 @@ NAMESPACE = Namespace(
         "failed_count": fact("int", "failures and errors", min=0, optional=True),
         "skipped": fact("int", "skipped", min=0, optional=True),
         "failed": fact("list[str]", "names: module.Class::name", optional=True),
-        "duration": fact("float", "seconds", min=0.0, optional=True),
         "is_stale": fact("bool", "sources changed; the rest is absent", optional=True),
     },
 )
@@ -67,6 +66,5 @@ def gather(event: Event, fields: frozenset[str], settings: Settings) -> dict[str
         "skipped": skipped,
         "passed": max(total - failed_count - skipped, 0),
         "failed": [case.name for report in reports for case in report.failed],
-        "duration": sum(report.duration for report in reports),
         "is_stale": False,
     }
