@@ -4,10 +4,8 @@ A policy comes with a pull request, so a command runs only when the caller says 
 """
 
 import math
-import os
 import shlex
 import sys
-from hashlib import sha256
 
 from ahp.conditions.evaluate import closure
 from ahp.conditions.globs import glob
@@ -18,7 +16,7 @@ from ahp.facts import command_output, tree_digest
 from ahp.facts.registry import Absent, Command, Settings
 from ahp.protocol import text
 from ahp.protocol.event import Event
-from ahp.system import clock, environ, files, jsontext, places, process
+from ahp.system import clock, environ, places, process
 from ahp.system.descendants import ending
 from ahp.system.errors import AhpError, Timeout, Unknown
 
@@ -64,16 +62,10 @@ def _is_concerned(event: Event, command: Command) -> bool:
 
 
 def _result(command: Command, event: Event) -> tuple[int, bytes]:
-    """Exit code and standard output, from an earlier run over the same content if there is one."""
+    """Exit code and standard output."""
     env = environ.scrubbed(event.env)
     folder = event.root if command.directory == "." else f"{event.root}/{command.directory}"
     argv = argv_in(command, folder)
-    # ahp's own checks remember themselves what passed: they know better what it hangs on.
-    own = command.run[0] == _AHP
-    store = Store(event, command, None if own else process.find(argv[0], env))
-    known = store.load()
-    if known is not None:
-        return known
     before = _tracked(event)
     budget = min(command.timeout, event.deadline - clock.monotonic())
     if budget <= 0:
@@ -98,7 +90,6 @@ def _result(command: Command, event: Event) -> tuple[int, bytes]:
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         said = f"{argv[0]} changed {text.one_line(changed[0], 100)}{more}, and a command fact may only read"
         raise Absent(said, "git diff")
-    store.save(result.code, result.out)
     return result.code, result.out
 
 
@@ -147,56 +138,6 @@ def _empty(field: str, command: Command) -> object:
         return []
     one = (command.extract or {}).get(field)
     return 0 if one is None else empty(one.type)
-
-
-_FORMAT = 1
-_OUTPUT_LIMIT = 8 << 20  # bytes; a larger result is not kept
-
-
-class Store:
-    """The last result of one command in this clone, valid for one content.
-
-    The content is that of every file that git tracks or would track, as it lies in the work tree (of those that
-    `when_changed` names, when it is set), the command itself, and the program's own file. Ignored files and the
-    environment are not part of it.
-    """
-
-    __slots__ = ("key", "path")
-
-    def __init__(self, event: Event, command: Command, program: str | None) -> None:
-        self.key = ""
-        told = jsontext.encode([_FORMAT, command.run, command.directory, command.when_changed])
-        self.path = f"{event.journal}/cache/facts/{sha256(told.encode()).hexdigest()[:32]}.json"
-        if event.repo is not None and event.repo.root and program is not None:
-            status, globs = os.stat(program), command.when_changed
-            told = f"{told}\0{program}\0{status.st_size}\0{status.st_mtime_ns}"
-            self.key = tree_digest.of(event.repo, told, glob(globs) if globs else lambda path: True)
-
-    def load(self) -> "tuple[int, bytes] | None":
-        """(exit code, output) of the run over this very content, None when there was none."""
-        if not self.key:
-            return None
-        try:
-            kept = jsontext.decode((files.read(self.path, 4 * _OUTPUT_LIMIT) or b"").decode())
-        except (ValueError, AhpError):
-            return None
-        if not isinstance(kept, dict) or kept.get("key") != self.key:
-            return None
-        code, out = kept.get("code"), kept.get("out")
-        if not isinstance(code, int) or not isinstance(out, str):
-            return None
-        return code, out.encode("utf-8", "surrogateescape")
-
-    def save(self, code: int, out: bytes) -> None:
-        """Keeps a result. Where nothing can be written the command runs again next time."""
-        if not self.key or len(out) > _OUTPUT_LIMIT:
-            return
-        kept = {"key": self.key, "code": code, "out": out.decode("utf-8", "surrogateescape")}
-        try:
-            files.make_dirs(self.path.rpartition("/")[0])
-            files.replace(self.path, jsontext.encode(kept).encode())
-        except AhpError:
-            return  # a cache is a convenience; a read-only clone is judged all the same
 
 
 OUTPUT_TYPES = {
