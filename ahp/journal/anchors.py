@@ -13,25 +13,15 @@ from typing import NamedTuple
 from ahp.journal.append import Journal
 from ahp.journal.verify import PREFIX, anchor
 from ahp.protocol.text import one_line, without_credentials
-from ahp.system import files, process
 from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 
-ASKED = "ahp.anchor"
-"""git's setting that has each push keep an anchor: the name or address of a remote, or `true` for every remote."""
 _REFS = "refs/ahp/anchors/"
 _FETCHED = "refs/ahp/fetched-anchors/"
 _GENESIS = re.compile(r"[0-9A-Za-z-]{1,64}")
-_SAID = "/anchor.err"
 _AUTHOR = ("-c", "user.name=ahp", "-c", "user.email=ahp@localhost")
 _READ_AT_MOST = 1000
 _NETWORK = 60.0  # seconds
-
-
-def is_asked(repo: Repository, remote: str) -> bool:
-    """Whether git's configuration asks for an anchor with each push to `remote`. Raises GitError."""
-    told = repo.config(ASKED)
-    return bool(told) and (told == remote or told.lower() in ("true", "yes", "on", "1"))
 
 
 def keep(repo: Repository, journal: Journal, beside: str = "") -> str:
@@ -60,14 +50,6 @@ def push(repo: Repository, journal: Journal, remote: str) -> None:
     there = repo.commit_id(_FETCHED + genesis) if genesis and _fetched(repo, genesis, remote) else ""
     ref = keep(repo, journal, there or "")
     _unasked(repo).run("push", "--no-verify", "--quiet", remote, f"{ref}:{ref}", timeout=_NETWORK, fetch=True)
-    files.overwrite(repo.ahp_dir + _SAID, b"")
-
-
-def push_aside(repo: Repository, journal: Journal, remote: str) -> None:
-    """As `push`, in a process that nobody waits for; `trouble` tells what it said. Raises AhpError, GitError."""
-    ref = keep(repo, journal)
-    argv, env = _unasked(repo).command("push", "--no-verify", "--quiet", remote, f"{ref}:{ref}", fetch=True)
-    process.aside(argv, env, repo.ahp_dir + _SAID)
 
 
 class Found(NamedTuple):
@@ -84,8 +66,6 @@ def find(repo: Repository, logs: Collection[str], remote: str = "") -> Found:
     Raises AhpError, GitError.
     """
     found = Found([], [], [])
-    if said := _trouble(repo):
-        found.notes.append(f"the last push of an anchor failed: {said}; fix: ahp log anchor --push REMOTE")
     for genesis in sorted(filter(_GENESIS.fullmatch, logs)):
         found.anchors.extend(_told(repo, _REFS + genesis))
         if remote:
@@ -99,13 +79,6 @@ def find(repo: Repository, logs: Collection[str], remote: str = "") -> Found:
         total = len(set(found.anchors))
         found.notes.append(f"compared with {total} kept anchor{'s' * (total != 1)}")
     return found
-
-
-def _trouble(repo: Repository) -> str:
-    """What the last push of an anchor that nobody waited for ended with, "" when it said nothing."""
-    said = (files.read(repo.ahp_dir + _SAID, 1 << 16) or b"").decode("utf-8", "replace").splitlines()
-    telling = [line.strip() for line in said if line.startswith((" ! ", "fatal: ", "error: "))]
-    return one_line((telling or said)[0], 300) if said else ""
 
 
 def _fetched(repo: Repository, genesis: str, remote: str) -> list[str]:

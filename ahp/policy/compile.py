@@ -258,7 +258,7 @@ def _write(path: str, data: object) -> None:
 def prune(folder: str) -> None:
     """Removes all but the newest compiled policies."""
     try:
-        homes = [name for name in os.listdir(folder) if len(name) == 32]  # results of commands lie beside them
+        homes = [name for name in os.listdir(folder) if len(name) == 32]  # what is known of reports lies beside them
         homes.sort(key=lambda name: os.stat(os.path.join(folder, name)).st_mtime_ns, reverse=True)
     except OSError:
         return  # another process removes some at this moment

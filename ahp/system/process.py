@@ -261,29 +261,18 @@ class _Child:
 _live: set[_Child] = set()
 
 
-def aside(argv: list[str], env: dict[str, str], said: str) -> int:
-    """Starts `argv` in a session of its own, without a terminal, and does not wait for it; its process id.
-
-    It reads nothing; what it prints on standard error is then all of the file `said`. Raises NotStarted.
-    """
-    pid, pipe = beside(argv, env, said)
-    posix.close(pipe)
-    return pid
-
-
-def beside(argv: list[str], env: dict[str, str], said: str = "/dev/null") -> tuple[int, int]:
+def beside(argv: list[str], env: dict[str, str]) -> tuple[int, int]:
     """Starts `argv` in a session of its own; its process id, and the descriptor of the pipe that it reads.
 
     Its input ends when the descriptor is closed, hence also when this process ends, in whatever way. What it prints is
-    thrown away, but for standard error, which is then all of the file `said`. Raises NotStarted.
+    thrown away. Raises NotStarted.
     """
     program = _found(argv[0], env)
     read, write = posix.pipe()
-    made = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW
     actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
         (posix.POSIX_SPAWN_DUP2, read, 0),
         (posix.POSIX_SPAWN_OPEN, 1, "/dev/null", posix.O_WRONLY, 0),
-        (posix.POSIX_SPAWN_OPEN, 2, said, made, 0o600),
+        (posix.POSIX_SPAWN_OPEN, 2, "/dev/null", posix.O_WRONLY, 0),
     ]
     try:
         return _spawn(program, argv, env, actions), write

@@ -10,7 +10,6 @@ import pytest
 from ahp.journal import anchors
 from ahp.journal.append import Journal
 from ahp.journal.verify import anchor, verify
-from ahp.system import process
 from ahp.system.errors import AhpError
 from ahp.system.git import GitError, Repository, discover
 from tests.conftest import Repo
@@ -110,31 +109,6 @@ def test_an_anchor_of_a_log_that_is_gone_is_told(here: Repository, log: Journal)
     log.append([VERDICT])
     found = anchors.find(here, {known, log.index().genesis})
     assert f"the anchor is of the log {known}" in verify(log, found.anchors).problems[0]
-
-
-def test_a_push_is_anchored_where_the_configuration_asks_for_it(here: Repository, repo: Repo) -> None:
-    assert not anchors.is_asked(here, "origin")
-    for told, remote, expected in (("true", "any", True), ("origin", "origin", True), ("origin", "other", False)):
-        repo.git("config", "ahp.anchor", told)
-        assert anchors.is_asked(here, remote) is expected
-
-
-def test_nobody_waits_for_an_anchor_and_its_trouble_is_told(
-    here: Repository, log: Journal, remote: Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started = []
-    aside = process.aside
-    monkeypatch.setattr(process, "aside", lambda *given: started.append(aside(*given)))
-    anchors.push_aside(here, log, "origin")
-    os.waitpid(started.pop(), 0)
-    assert remote.git("for-each-ref", "--format=%(contents)").strip() == anchor(log)
-    assert anchors.find(here, set()).notes == []
-    anchors.push_aside(here, log, "elsewhere")
-    os.waitpid(started.pop(), 0)
-    (note,) = anchors.find(here, set()).notes
-    assert note.startswith("the last push of an anchor failed: fatal: 'elsewhere' does not appear to be a git repo")
-    anchors.push(here, log, "origin")
-    assert anchors.find(here, set()).notes == []
 
 
 def test_a_log_whose_id_is_none_has_no_anchor(here: Repository, log: Journal) -> None:

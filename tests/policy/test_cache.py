@@ -269,9 +269,9 @@ def test_only_the_newest_policies_are_kept(place: Place, monkeypatch: pytest.Mon
     compile.prune(place.folder + "/none")
 
 
-def test_the_results_of_commands_lie_beside_policies_and_stay(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_known_of_reports_lies_beside_policies_and_stays(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compile, "KEPT", 1)
-    results = Path(place.folder, "cache", "facts")
+    results = Path(place.folder, "cache", "reports")
     results.mkdir(parents=True)
     os.utime(results, (1, 1))
     place.compile()

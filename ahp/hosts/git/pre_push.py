@@ -24,7 +24,6 @@ from ahp.protocol.text import one_line, without_credentials
 from ahp.protocol.triggers import OF_COMMITS, OF_MESSAGES
 from ahp.protocol.verdict import Verdict
 from ahp.system import patience, terminal, tracking
-from ahp.system.errors import AhpError
 from ahp.system.git import Repository
 from ahp.system.history import RangeView
 from ahp.system.view import View, verify
@@ -54,8 +53,6 @@ def judge(hook: Hook) -> int:
     if said := lfs.warning(hook.repo):
         write(f"ahp: {said}")
     verify(hook.repo)
-    if code == 0:
-        keep(hook, remote)
     return code
 
 
@@ -220,18 +217,6 @@ def _is_checked_out(repo: Repository, view: RangeView, ruling: Policies) -> bool
     if repo.commit_id("HEAD") != repo.commit_id(view.new) or not repo.root:
         return False
     return not repo.run("status", "--porcelain", "--untracked-files=no")
-
-
-def keep(hook: Hook, remote: str) -> None:
-    """Sends the anchor on its way; no push waits for it, and none fails for want of it."""
-    from ahp.journal import anchors
-    from ahp.journal.append import Journal
-
-    try:
-        if anchors.is_asked(hook.repo, remote):
-            anchors.push_aside(hook.repo, Journal(hook.repo.ahp_dir), remote)
-    except AhpError as error:
-        write(f"ahp: the anchor of the log was not kept: {error}")
 
 
 class AskedPush(Hook):
