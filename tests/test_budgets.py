@@ -25,13 +25,13 @@ rules:
 # Lines of ahp/*.py by room. The whole has to come down to 72,000: who adds to one room takes as many from another.
 LINES = {
     "runner": 11_580,
-    "hosts": 9_420,
+    "hosts": 9_410,
     "policy": 7_450,
     "insight": 6_700,
-    "system": 6_640,
+    "system": 6_590,
     "conditions": 6_010,
-    "facts": 5_090,
-    "journal": 4_100,
+    "facts": 5_020,
+    "journal": 4_070,
     "agents": 3_710,
     "gate": 3_490,
     "box": 2_900,
