@@ -215,6 +215,7 @@ def test_a_package_adds_a_host(environment: Environment, project: Path) -> None:
     assert "robo" not in environment.ahp("uninstall", "robo", cwd=project).stdout  # it cannot be taken away
 
 
+@pytest.mark.slow
 def test_a_package_adds_a_check(environment: Environment, project: Path) -> None:
     (project / "acme.txt").write_text("fine\n")
     assert "acme-check" in environment.ahp("verify", "--list", cwd=project).stdout

@@ -146,6 +146,7 @@ def test_every_module_stands_on_a_floor() -> None:
     assert floors <= {*FLOORS, *WINGS}
 
 
+@pytest.mark.slow
 def test_a_floor_imports_only_floors_below_it() -> None:
     wrong = []
     for name, path in modules().items():
@@ -400,6 +401,7 @@ def test_no_expression_begins_a_line_with_white_space_of_many() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 def test_no_expression_repeats_a_group_possessively() -> None:
     """Python before 3.11.5 reads `(?:ab?c)*+` wrongly (cpython#106052, #100061), and `(?>(?:ab?c)*)` as it should."""
     mark = re.compile(r"(?<!\\)\)(?:[*+?]|\{[\d,]+\})\+")

@@ -64,6 +64,7 @@ def test_every_module_of_core_is_imported_without_it(without: tuple[Path, list[s
     assert not [name for name in done.stdout.split() if name.split(".")[1] in gone]
 
 
+@pytest.mark.slow
 def test_core_judges_without_it(without: tuple[Path, list[str]], repo: Repo) -> None:
     place, gone = without
     repo.write(".ahp/hooks.yaml", POLICY)

@@ -71,6 +71,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("client", clients.CLIENTS)
 def test_what_is_not_understood_is_refused_before_a_tool_and_passed_after_it(ask: Ask, name: str, client: str) -> None:
@@ -99,6 +100,7 @@ def test_of_an_event_that_nobody_knows_there_is_no_opinion(ask: Ask, client: str
     assert is_refusal(ask(call, client, clients.CLIENTS[client].CALL), client)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", clients.CLIENTS)
 @pytest.mark.parametrize("other", clients.CLIENTS)
 def test_a_call_in_the_words_of_another_client_is_judged_or_refused(ask: Ask, client: str, other: str) -> None:

@@ -113,6 +113,7 @@ def test_a_prompt_of_the_user_and_the_end_of_a_task_are_asked(project: Repo, ask
     assert ask(captured("claude-Stop", stop_hook_active=True)) == (0, None, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(CAPTURED.glob("*.json")), ids=lambda path: path.stem)
 def test_what_the_real_clients_sent_is_understood(ask: Ask, path: Any) -> None:
     client, event = path.stem.split("-")[:2]

@@ -215,6 +215,7 @@ def test_a_call_is_saved_before_it_runs_and_a_person_brings_it_back(
     assert "topic" in repo.git("branch")
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_saved_otherwise_decides(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repo.root)
     assert asked(repo, "ls") == {}

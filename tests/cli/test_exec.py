@@ -63,6 +63,7 @@ def test_a_submit_is_refused_however_it_is_wrapped(line: str, lab: Repo, capfd: 
     assert "refused by open-boxes" in err
 
 
+@pytest.mark.slow
 @pytest.mark.wings
 @pytest.mark.parametrize("line", SUBMITS)
 def test_what_is_allowed_runs_with_its_own_words_and_code(

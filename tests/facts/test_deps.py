@@ -34,6 +34,7 @@ LEFT_BEHIND = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("manifest", "lock", "before", "after"), LEFT_BEHIND)
 def test_a_manifest_that_left_its_lock_behind(
     repo: Any, make_event: Any, gather: Any, manifest: str, lock: str, before: str, after: str

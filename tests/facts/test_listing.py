@@ -27,6 +27,7 @@ def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trigger", sorted(TRIGGERS))
 def test_every_trigger_can_be_listed(here: Any, capsys: pytest.CaptureFixture[str], trigger: str) -> None:
     listed = json.loads(shown(capsys, trigger, "--format", "json"))

@@ -118,6 +118,7 @@ def test_a_rule_that_history_breaks_rarely_starts_as_a_prompt(repo: Repo) -> Non
     assert {rule.intensity["default"] for rule in done.policy.rules if rule.key == "no-secrets"} == {"prompt"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("authors", "subject", "asked", "watched"),
     [
@@ -263,6 +264,7 @@ def test_what_git_tracks_already_is_meant(repo: Repo, capsys: pytest.CaptureFixt
     assert "other/b.bin" in said and "assets/b.bin" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "text"),
     [

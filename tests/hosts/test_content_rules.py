@@ -169,6 +169,7 @@ def test_a_rule_about_the_committer_refuses_the_same_everywhere(
     refuses_everywhere(work, "refused by committer", capsys)
 
 
+@pytest.mark.slow
 def test_a_rule_about_modes_refuses_the_same_everywhere(work: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     (work.root / "l").symlink_to("package.json")
     work.add()

@@ -99,6 +99,7 @@ def history(repo: Repo, kind: Kind) -> None:
     repo.git("reset", "--quiet", "--hard")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_packs_and_levels_fit_the_repository(name: str, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = KINDS[name]

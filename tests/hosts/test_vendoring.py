@@ -116,6 +116,7 @@ def test_text_and_lock_are_in_the_tree(project: Repo, org: Org) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_its_rules_judge_a_commit_and_ci_without_the_repository(
     project: Repo, org: Org, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,6 +152,7 @@ def test_a_text_that_does_not_fit_its_lock_is_no_policy(
     assert project.run("git", "commit", "-qm", "weaken").returncode == 1
 
 
+@pytest.mark.slow
 def test_a_locked_rule_of_it_cannot_be_weakened(project: Repo, org: Org, capsys: pytest.CaptureFixture[str]) -> None:
     project.write(".ahp/hooks.yaml", org.policy() + "rules:\n  no-secret: {level: prompt}\n")
     assert run(["policy", "lint"]) == 2
@@ -213,6 +215,7 @@ def test_a_version_that_nobody_signed_is_refused(project: Repo, org: Org, capsys
     assert "it is not signed" in refused(capsys)
 
 
+@pytest.mark.slow
 def test_a_version_that_another_key_signed_is_refused(
     project: Repo, org: Org, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -233,6 +236,7 @@ def test_a_signed_commit_is_enough_for_a_branch(project: Repo, org: Org) -> None
     assert run(["policy", "update"]) == 0
 
 
+@pytest.mark.slow
 def test_a_tag_that_moved_is_refused(project: Repo, org: Org, capsys: pytest.CaptureFixture[str]) -> None:
     org.repo.git("tag", "-d", "v1")
     org.release("v1", **{"base.yaml": WEAKER})
@@ -240,6 +244,7 @@ def test_a_tag_that_moved_is_refused(project: Repo, org: Org, capsys: pytest.Cap
     assert "somebody moved the tag" in refused(capsys, "--check")
 
 
+@pytest.mark.slow
 def test_an_old_signed_tag_in_the_place_of_a_new_one_is_refused(
     project: Repo, org: Org, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -409,6 +414,7 @@ def test_the_organisation_waives_its_locked_rule_for_one_repository(
         project.git("reset", "-q", "--hard")
 
 
+@pytest.mark.slow
 def test_a_projects_own_waivers_name_no_repository(project: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     project.write(".ahp/waivers.yaml", waiver("git.example/team/app"))
     assert run(["policy", "lint"]) == 2

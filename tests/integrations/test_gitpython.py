@@ -50,6 +50,7 @@ def named(request: pytest.FixtureRequest, gated: Gated) -> dict[str, bool]:
     return {"skip_hooks": True} if request.param == "skip_hooks" else {}
 
 
+@pytest.mark.slow
 def test_a_commit_is_judged_once_with_hooks_past_them_and_without(
     guarded: GuardedRepo, gated: Gated, named: dict[str, bool]
 ) -> None:

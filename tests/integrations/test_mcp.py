@@ -68,6 +68,7 @@ def asking(repo: Repo, *calls: tuple[str, dict[str, Any]]) -> tuple[set[str], li
     return asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_the_tools_say_what_the_commands_say(project: Repo) -> None:
     names, told = asking(
         project,

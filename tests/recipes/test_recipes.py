@@ -38,6 +38,7 @@ def test_the_page_shows_a_part_of_the_file_about_scanners() -> None:
     assert part["rules"] == {"gitleaks-clean": whole["rules"]["gitleaks-clean"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_recipe_is_valid_and_lint_has_nothing_to_advise(name: str) -> None:
     policy = layers.load(TextSource(RECIPES[name][0], name))

@@ -23,6 +23,7 @@ def test_there_are_enough_of_them() -> None:
 EACH = [pytest.param(one, id=one.name, marks=pytest.mark.slow if at % 7 else ()) for at, one in enumerate(HABITS)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("habit", EACH)
 def test_a_run_ends_as_what_was_done_says(habit: Habit, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ahp.runner.run.session._FIRST_WAIT", 0.01)

@@ -53,6 +53,7 @@ def test_any_range_of_any_history(repo: Repo, seed: int) -> None:
         assert set(listed) == {history.ids[one] for one in history.reach([tip]) - history.reach(known)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_ranges_that_are_asked_together_are_those_that_git_lists_alone(repo: Repo, seed: int) -> None:
     history = histories.make(repo, seed)

@@ -232,6 +232,7 @@ def hide_by_size(repo: Repo) -> None:
     repo.git("config", "core.bigFileThreshold", "1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hide", [hide_by_untracked_attributes, hide_by_committed_attributes, hide_by_driver, hide_by_size]
 )

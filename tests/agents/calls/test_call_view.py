@@ -239,6 +239,7 @@ KEYS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(KEYS, JSON), st.sampled_from(["Write", "Edit", "apply_patch", "Bash", "mcp__x", "Nothing"]))
 def test_whatever_a_call_holds_is_read(arguments: dict[str, Any], native: str) -> None:
     call_edits.of(tool_call.read("", native, arguments, root="/nowhere"))

@@ -227,6 +227,7 @@ def test_no_edit_of_the_policy_lets_a_change_through(world: World, name: str) ->
         assert ("weaker" in counts) is EDITS[name].reports, report
 
 
+@pytest.mark.slow
 def test_a_server_refuses_them(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

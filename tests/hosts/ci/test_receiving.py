@@ -88,6 +88,7 @@ def test_one_bad_commit_refuses_every_ref_of_the_push(work: Repo, server: Repo) 
     assert server.git("for-each-ref", "--format=%(refname)") == "refs/heads/main"
 
 
+@pytest.mark.slow
 def test_a_change_of_the_policy_does_not_judge_itself(work: Repo) -> None:
     work.commit("feat: weaker", **{".ahp/hooks.yaml": "version: 1\nrules: {}\n"})
     work.commit("feat: bad", **{"c.txt": "TODO\n"})
@@ -339,6 +340,7 @@ def test_what_a_shallow_clone_hides_is_not_taken(work: Repo, server: Repo, tmp_p
     assert code == 1 and "git cannot follow the history" in said
 
 
+@pytest.mark.slow
 def test_the_first_push_to_an_empty_server(tmp_path: Path, repo: Repo) -> None:
     repo.git("init", "-q", "--bare", "--initial-branch=main", str(tmp_path / "new.git"))
     bare = Repo(tmp_path / "new.git")

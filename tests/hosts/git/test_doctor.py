@@ -60,6 +60,7 @@ def everything(gated: Gated) -> dict[str, bytes]:
     return found
 
 
+@pytest.mark.slow
 def test_all_is_well_and_nothing_is_touched(gated: Gated) -> None:
     gated.write("staged.txt")
     gated.add("staged.txt")
@@ -106,6 +107,7 @@ def test_a_bare_repository_has_no_hooks_to_look_at(tmp_path: Path, gated: Gated)
         examine(Gated(tmp_path / "bare"))
 
 
+@pytest.mark.slow
 def test_without_a_gate_each_hook_is_missing_and_fix_installs_it(gated: Gated) -> None:
     installing.uninstall(gated.repository())
     shutil.rmtree(gated.folder)

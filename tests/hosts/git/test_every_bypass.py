@@ -188,6 +188,7 @@ WAYS: dict[str, Callable[[Work, str], None]] = {
 }
 
 
+@pytest.mark.slow
 def test_every_bypass_is_found_at_the_push_and_in_ci(
     gated: Gated, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -393,6 +393,7 @@ def test_a_conflicted_merge_is_judged_on_what_it_changes_itself(gated: Gated, po
     assert gated.log("bypass") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("messages", ["", "  words: {at: commit-msg, block: commit.subject == ''}\n"])
 def test_a_merge_that_is_concluded_by_hand_is_asked_the_rules_of_merges_too(gated: Gated, messages: str) -> None:
     conflict(gated)
@@ -449,6 +450,7 @@ def test_a_squash_is_all_its_own_and_a_merge_held_back_is_not(gated: Gated, opti
     assert gated.say("commit", "-q", "-m", "x").code == (options == ["--squash"])
 
 
+@pytest.mark.slow
 def test_a_policy_that_a_merge_brings_has_to_load(gated: Gated) -> None:
     conflict(gated)
     gated.commit_policy(BAD)

@@ -58,6 +58,7 @@ def test_our_line_is_portable_and_one() -> None:
     assert b" /" not in LINE.replace(b"/ahp/husky", b"")
 
 
+@pytest.mark.slow
 def test_content_message_and_push_are_judged_through_husky(joined: Gated, tmp_path: Path) -> None:
     assert commit(joined, "good.txt").code == 0
     assert (joined.root / "told").read_text() == "own\n"

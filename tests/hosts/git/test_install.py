@@ -211,6 +211,7 @@ def test_what_the_first_install_found_is_in_the_log_too(gated: Gated) -> None:
     assert installing.made_before(gated.repository()) == [first]
 
 
+@pytest.mark.slow
 def test_installing_over_hooks_without_their_record_is_no_amnesty(gated: Gated, tmp_path: Path) -> None:
     gated.commit_policy(BAD)
     gated.git("init", "-q", "--bare", str(tmp_path / "remote.git"))

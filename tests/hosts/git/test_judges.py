@@ -152,6 +152,7 @@ def local_layer(repo: Gated) -> None:
     repo.write(".ahp/hooks.local.yaml", "rules: {keys: {at: pre-commit, shadow: true}}\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hide",
     [

@@ -82,6 +82,7 @@ def doctor(gated: Gated, check: str, before: Callable[[], None] | None = None) -
     return advised(line)
 
 
+@pytest.mark.slow
 def test_the_interpreter_is_gone_and_ahp_is_on_the_path(gated: Gated) -> None:
     with_python(gated, GONE)
     stage(gated, "bad.txt")

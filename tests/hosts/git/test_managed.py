@@ -60,6 +60,7 @@ def test_a_push_of_which_nothing_is_told_is_refused(monkeypatch: pytest.MonkeyPa
     assert os.read(0, 1000) == b""
 
 
+@pytest.mark.slow
 def test_each_hook_judges(repo: Repo) -> None:
     repo.commit("one", **{".ahp/hooks.yaml": POLICY})
     repo.write("a.txt")

@@ -64,6 +64,7 @@ def test_a_policy_that_is_as_strict_is_not_mentioned(adopted: Gated, new: str) -
     assert adopted.say("commit", "-q", "-a", "-m", "stricter", env=AGENT) == (0, "")
 
 
+@pytest.mark.slow
 def test_fewer_kinds_of_keys_are_weaker(adopted: Gated) -> None:
     adopted.policy(POLICY.replace("|SHOP-[A-Z]{12}'", "'"))
     code, said = adopted.say("commit", "-q", "-a", "-m", "fewer", env=AGENT)

@@ -320,6 +320,7 @@ def test_the_worst_ref_decides_in_this_process(gated: Gated, remote: Repo, ask: 
     ]
 
 
+@pytest.mark.slow
 def test_a_push_that_the_server_rejects_does_not_spend_the_override(gated: Gated, remote: Repo) -> None:
     gated.commit("second", **{"bad.txt": "1\n"})
     assert gated.say("push", "-q", "origin", "main").code == 1

@@ -614,6 +614,7 @@ def test_the_core_pack_holds_at_the_push(work: Gated) -> None:
     assert "refused by no-secrets-in-messages" in push(work, "v1")[1]
 
 
+@pytest.mark.slow
 def test_thousands_of_commits_are_asked_in_a_few_questions_to_git(work: Gated, monkeypatch: pytest.MonkeyPatch) -> None:
     """Short here: the number of programs that are started does not follow that of the commits."""
     from ahp.system import process

@@ -180,6 +180,7 @@ def test_without_a_record_a_foreign_folder_is_refused(tmp_path: Path, weak: str)
     is_judged_here(made)
 
 
+@pytest.mark.slow
 def test_commands_and_programs_ask_the_same_root(
     work: Gated, weak: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -327,6 +328,7 @@ def test_a_bare_repository_with_work_trees(work: Gated, remote: Repo, tmp_path: 
         shutil.rmtree(root)
 
 
+@pytest.mark.slow
 def test_a_work_tree_that_only_the_configuration_names(tmp_path: Path, weak: str) -> None:
     home = Gated(tmp_path / "home")
     home.root.mkdir()

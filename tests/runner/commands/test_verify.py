@@ -20,6 +20,7 @@ def inside(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     write(repo.root, **{"pytest.ini": PYTEST, ".gitignore": "__pycache__/\n"})
 
 
+@pytest.mark.slow
 def test_green_is_0_and_says_when_it_is_remembered(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     write(repo.root, **{"test_it.py": GREEN})
     assert run(["verify"]) == 0
@@ -31,6 +32,7 @@ def test_green_is_0_and_says_when_it_is_remembered(repo: Repo, capsys: pytest.Ca
     assert "nothing has changed" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_red_is_1_with_the_place(repo: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     write(repo.root, **{"test_it.py": RED})
     assert run(["verify"]) == 1

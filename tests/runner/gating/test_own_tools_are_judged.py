@@ -68,6 +68,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_no_way_leads_past_the_block(project: Path, way: str) -> None:
     path = way.format(root=project)

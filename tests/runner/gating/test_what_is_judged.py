@@ -120,6 +120,7 @@ def attempt(root: Path, one: FunctionTool, args: dict[str, Any]) -> list[str]:
     return [event["code"] for event in scene.of("tool_result")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "args"),
     [

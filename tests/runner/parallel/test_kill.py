@@ -173,6 +173,7 @@ def test_a_run_that_is_killed_while_it_merges_goes_on(files: int, tmp_path: Path
     check(repo, resumed(repo.root, path), temporary, path.parent)
 
 
+@pytest.mark.slow
 def test_what_somebody_changed_meanwhile_is_not_lost(tmp_path: Path, temporary: Path) -> None:
     repo, path = project(tmp_path / "project"), tmp_path / "run" / "events.jsonl"
     assert not begun(repo.root, path, lambda event: die() if event["event"] == "step_merging" else None)

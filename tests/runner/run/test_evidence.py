@@ -163,6 +163,7 @@ def test_a_plan_without_a_single_call_is_verified_all_the_same(project: Repo) ->
     assert scene(project, *idle, planning=True, task="is add right?").turn.ok
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["I'll now update calc.py.", "I am sorry, I cannot do that.", "I have mended add."])
 @pytest.mark.parametrize("form", [str, native, typed])
 def test_words_are_not_done_of_a_task_that_asks_for_a_change(project: Repo, said: str, form: Any) -> None:
@@ -193,6 +194,7 @@ def test_the_form_that_a_model_is_shown_is_no_answer(project: Repo) -> None:
         assert not scene(project, "I'll now update calc.py.", *[form] * 9).turn.ok
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", [["b.py"], ["calc.py", "b.py"], "b.py"])
 def test_files_that_a_typed_answer_names_have_changed(project: Repo, changed: Any) -> None:
     wrong = typed("I mended add.", [changed] if isinstance(changed, str) else changed)

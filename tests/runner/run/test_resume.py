@@ -582,6 +582,7 @@ def test_a_run_with_other_planning_is_another_run(tmp_path: Path) -> None:
     log.close()
 
 
+@pytest.mark.slow
 def test_a_run_that_still_goes_on_cannot_be_resumed(tmp_path: Path) -> None:
     path = str(tmp_path / "run" / "events.jsonl")
     log = EventLog(path)

@@ -78,6 +78,7 @@ def test_what_a_server_refuses_is_an_error_and_the_server_goes_on(tools: list[To
     assert call(tools, "find", text="b").startswith("found b")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("server", "told"),
     [

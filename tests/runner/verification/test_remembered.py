@@ -165,6 +165,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_no_hit_survives_a_change(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, change: Callable[[Scene, pytest.MonkeyPatch], None]

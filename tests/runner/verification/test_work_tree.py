@@ -29,6 +29,7 @@ def look(command: str, writes: bool) -> FunctionTool:
     return FunctionTool("look", "looks", AnyArgs, run, writes=writes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("writes", [True, False])
 @pytest.mark.parametrize(
     ("command", "verified"),
