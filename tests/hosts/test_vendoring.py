@@ -116,7 +116,6 @@ def test_text_and_lock_are_in_the_tree(project: Repo, org: Org) -> None:
     ]
 
 
-@pytest.mark.slow
 def test_its_rules_judge_a_commit_and_ci_without_the_repository(
     project: Repo, org: Org, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,7 +133,6 @@ def test_its_rules_judge_a_commit_and_ci_without_the_repository(
     assert run(["policy", "lint"]) == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", [".ahp/vendor/org/base.yaml", ".ahp/policy.lock"])
 def test_a_text_that_does_not_fit_its_lock_is_no_policy(
     project: Repo, what: str, capsys: pytest.CaptureFixture[str]
@@ -161,7 +159,6 @@ def test_a_locked_rule_of_it_cannot_be_weakened(project: Repo, org: Org, capsys:
     assert run(["policy", "lint"]) == 0
 
 
-@pytest.mark.slow
 def test_an_update_says_what_it_changes_and_a_weaker_one_counts_as_weakened(
     project: Repo, org: Org, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -215,7 +212,6 @@ def test_a_version_that_nobody_signed_is_refused(project: Repo, org: Org, capsys
     assert "it is not signed" in refused(capsys)
 
 
-@pytest.mark.slow
 def test_a_version_that_another_key_signed_is_refused(
     project: Repo, org: Org, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -236,7 +232,6 @@ def test_a_signed_commit_is_enough_for_a_branch(project: Repo, org: Org) -> None
     assert run(["policy", "update"]) == 0
 
 
-@pytest.mark.slow
 def test_a_tag_that_moved_is_refused(project: Repo, org: Org, capsys: pytest.CaptureFixture[str]) -> None:
     org.repo.git("tag", "-d", "v1")
     org.release("v1", **{"base.yaml": WEAKER})
@@ -244,7 +239,6 @@ def test_a_tag_that_moved_is_refused(project: Repo, org: Org, capsys: pytest.Cap
     assert "somebody moved the tag" in refused(capsys, "--check")
 
 
-@pytest.mark.slow
 def test_an_old_signed_tag_in_the_place_of_a_new_one_is_refused(
     project: Repo, org: Org, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -265,7 +259,6 @@ def test_a_branch_that_was_rolled_back_is_refused(project: Repo, org: Org, capsy
     assert "somebody rolled it back" in refused(capsys)
 
 
-@pytest.mark.slow
 def test_a_link_a_submodule_and_a_large_file_are_refused(
     project: Repo, org: Org, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -327,7 +320,6 @@ def test_a_policy_that_nests_or_does_not_load_is_refused(
     assert why in refused(capsys)
 
 
-@pytest.mark.slow
 def test_nothing_of_the_repository_runs(project: Repo, org: Org, tmp_path: Path) -> None:
     for hook in ("post-checkout", "post-merge", "reference-transaction", "post-update", "pre-auto-gc"):
         org.repo.write(f".git/hooks/{hook}", f"#!/bin/sh\ntouch {tmp_path}/ran\n", 0o755)
@@ -368,7 +360,6 @@ def test_an_entry_that_escapes_or_starts_something_is_refused(
     assert why in refused(capsys)
 
 
-@pytest.mark.slow
 def test_a_link_in_the_place_of_the_folder_is_not_followed(
     project: Repo, org: Org, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -379,7 +370,6 @@ def test_a_link_in_the_place_of_the_folder_is_not_followed(
     assert (elsewhere / "org/base.yaml").read_text("utf-8") == BASE
 
 
-@pytest.mark.slow
 def test_a_lock_with_a_name_that_escapes_is_no_lock(project: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     path = project.root / ".ahp/policy.lock"
     path.write_text(path.read_text("utf-8").replace('"org"', '"../../x"'), encoding="utf-8")
@@ -414,14 +404,12 @@ def test_the_organisation_waives_its_locked_rule_for_one_repository(
         project.git("reset", "-q", "--hard")
 
 
-@pytest.mark.slow
 def test_a_projects_own_waivers_name_no_repository(project: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     project.write(".ahp/waivers.yaml", waiver("git.example/team/app"))
     assert run(["policy", "lint"]) == 2
     assert "`repository` is for an organisation's waivers" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_a_fleet_tells_who_is_behind_from_clones_and_bare_mirrors(
     project: Repo, org: Org, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -440,7 +428,6 @@ def test_a_fleet_tells_who_is_behind_from_clones_and_bare_mirrors(
     assert told == [("v2", "newest"), ("v1", "behind"), ("", "no git")]
 
 
-@pytest.mark.slow
 def test_a_repository_that_is_not_there_leaves_what_is_here(
     project: Repo, org: Org, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

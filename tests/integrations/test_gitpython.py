@@ -50,7 +50,6 @@ def named(request: pytest.FixtureRequest, gated: Gated) -> dict[str, bool]:
     return {"skip_hooks": True} if request.param == "skip_hooks" else {}
 
 
-@pytest.mark.slow
 def test_a_commit_is_judged_once_with_hooks_past_them_and_without(
     guarded: GuardedRepo, gated: Gated, named: dict[str, bool]
 ) -> None:
@@ -116,7 +115,6 @@ def up(gated: Gated, tmp_path: Path) -> Path:
     return tmp_path / "up.git"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("option", ["no_verify", "no_verif"])
 def test_a_push_past_the_hooks_is_judged_before_anything_is_sent(
     guarded: GuardedRepo, gated: Gated, up: Path, option: str

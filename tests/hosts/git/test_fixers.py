@@ -263,7 +263,6 @@ def test_what_a_fixer_does_to_other_files_is_not_taken(staging: Gated) -> None:
     assert not (staging.root / "new.py").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "said", "left"),
     [
@@ -463,7 +462,6 @@ def test_it_does_not_climb(staging: Gated) -> None:
         assert staging.say("commit", "-q", "-m", "x").code == 0
 
 
-@pytest.mark.slow
 def test_a_dry_run_says_what_would_happen_and_changes_nothing(staging: Gated) -> None:
     staging.write("a.py", LINES + "x   y\n")
     staging.add()

@@ -78,7 +78,6 @@ def test_what_a_server_refuses_is_an_error_and_the_server_goes_on(tools: list[To
     assert call(tools, "find", text="b").startswith("found b")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("server", "told"),
     [
@@ -112,7 +111,6 @@ def test_names_arguments_annotations_and_files_are_judged(repo: Repo, tools: lis
     ]
 
 
-@pytest.mark.slow
 def test_the_command_has_the_servers_of_the_settings(
     repo: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
