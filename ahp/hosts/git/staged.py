@@ -15,6 +15,7 @@ _LIST = ("-c", "core.commitGraph=false", "ls-tree", "-r", "-z", "--full-tree", "
 _WRITE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "hook.post-index-change.enabled=false")
 _LIMIT = 64 << 20
 _OIDS = (20, 32)  # bytes of an object id
+_EXTENSIONS, _PLACES = 16, 1000  # that are looked at; git writes eight kinds of extensions
 
 
 class Staged:
@@ -103,15 +104,15 @@ def tree_of(index: bytes) -> str:
     It stands in an extension behind the entries (gitformat-index). From its place to the checksum at the end one
     extension follows another, so that it is found without reading the entries.
     """
-    found = []
+    found, places = [], 0
     at = index.rfind(b"TREE")
-    while at >= 12:
-        next_one = at
-        while next_one + 8 <= len(index):
+    while at >= 12 and places < _PLACES:
+        places, next_one = places + 1, at
+        for _ in range(_EXTENSIONS):
             next_one += 8 + int.from_bytes(index[next_one + 4 : next_one + 8], "big")
             found += [(at, size) for size in _OIDS if next_one == len(index) - size]
         at = index.rfind(b"TREE", 0, at)
-    if len(found) != 1 or index[:4] != b"DIRC":
+    if len(found) != 1 or places == _PLACES or index[:4] != b"DIRC":
         return ""
     ((at, size),) = found
     count, is_there, _ = index[at + 8 : at + 40].partition(b"\n")
@@ -122,7 +123,7 @@ def tree_of(index: bytes) -> str:
 
 
 def _linked(index: bytes, name: bytes) -> bytes:
-    """What an index holds, which has this second name from now on. Raises OSError."""
+    """What an index holds, which has this second name from now on; nothing of one past the limit. Raises OSError."""
     try:
         posix.link(index, name)
     except FileExistsError:  # of a process that had this id
@@ -130,7 +131,8 @@ def _linked(index: bytes, name: bytes) -> bytes:
         posix.link(index, name)
     fd = posix.open(name, posix.O_RDONLY | posix.O_CLOEXEC)
     try:
-        return _all(fd, _LIMIT)
+        data = _all(fd, _LIMIT + 1)
+        return data if len(data) <= _LIMIT else b""
     finally:
         posix.close(fd)
 

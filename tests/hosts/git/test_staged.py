@@ -131,6 +131,29 @@ def test_too_long_a_list_is_refused(repo: Repo, monkeypatch: pytest.MonkeyPatch)
     repo.add()
     repo.git("write-tree")
     monkeypatch.chdir(repo.root)
+    asked = staged.ask("pre-commit", "7", GIT)
+    assert asked is not None
     monkeypatch.setattr(staged, "_LIMIT", 4)
     with pytest.raises(AhpError, match="more than 4 bytes"):
-        told("7")
+        asked.told()
+
+
+def test_of_an_index_that_is_not_read_whole_no_tree_is_taken(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    repo.commit("x", **{"a.txt": "1\n"})
+    repo.write("b.txt")
+    repo.add()
+    wanted = repo.git("write-tree")
+    index = repo.root / ".git" / "index"
+    data = index.read_bytes()
+    cut = data[:-20].replace(bytes.fromhex(wanted), bytes(20)) + bytes(20)  # one that ends where the reading does
+    monkeypatch.chdir(repo.root)
+    monkeypatch.setattr(staged, "_LIMIT", len(cut))
+    monkeypatch.setattr(staged, "_written", lambda argv, env: "written")
+    assert staged.tree_of(cut) == bytes(20).hex()
+    index.write_bytes(cut + data)
+    assert staged.ask("pre-commit", "7", GIT).tree == "written"  # type: ignore[union-attr]
+
+
+def test_an_index_that_is_made_to_hurt_its_reader_is_read_in_one_pass(no_hang: None) -> None:
+    assert staged.tree_of(b"DIRC" + bytes(8) + (b"TREE" + bytes(4)) * 4_000_000 + bytes(20)) == ""
+    assert staged.tree_of(b"DIRC" + bytes(8) + (b"AAAA" + bytes(4)) * 4_000_000 + b"TREE" + bytes(24)) == ""
